@@ -1,0 +1,58 @@
+"""Timing one step: the monotonic clock on CPU, a pair of events on CUDA.
+
+It never waits for the device inside the loop. The CUDA lap has never run on a GPU: tests give it a fake one.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Protocol
+
+
+class Lap(Protocol):
+    """One running measurement, begun when it is made."""
+
+    def stop(self) -> None:
+        """Mark the end."""
+
+    def ready(self) -> bool:
+        """Whether :meth:`nanoseconds` answers without waiting."""
+
+    def nanoseconds(self) -> int:
+        """Whole nanoseconds from begin to end; waits for the device where it must."""
+
+
+class CpuLap:
+    """Wall time of this process by ``perf_counter_ns``."""
+
+    def __init__(self) -> None:
+        self._end = 0
+        self._begin = time.perf_counter_ns()
+
+    def stop(self) -> None:
+        self._end = time.perf_counter_ns()
+
+    def ready(self) -> bool:
+        return True
+
+    def nanoseconds(self) -> int:
+        return self._end - self._begin
+
+
+class CudaLap:
+    """Time between two events on the current stream; ``cuda`` is ``torch.cuda`` or a stand-in."""
+
+    def __init__(self, cuda: Any) -> None:
+        self._begin, self._end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
+        self._begin.record()
+
+    def stop(self) -> None:
+        self._end.record()
+
+    def ready(self) -> bool:
+        return bool(self._end.query())
+
+    def nanoseconds(self) -> int:
+        self._end.synchronize()
+        milliseconds: float = self._begin.elapsed_time(self._end)
+        return round(milliseconds * 1_000_000)

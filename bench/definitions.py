@@ -1,0 +1,99 @@
+"""What every number in run.json means: unit, definition, method and scope, in one table.
+
+A name is emitted only with its entry here; the harness computes no statistic that decides.
+"""
+
+from __future__ import annotations
+
+_PHASE = "one rank, one phase"
+_STEP = "one rank, one step"
+_UNRUN = "of the rank's own device (this path has never run on a GPU)"
+
+
+def _entry(unit: str, scope: str, definition: str, method: str) -> dict[str, str]:
+    return {"unit": unit, "definition": definition, "method": method, "scope": scope}
+
+
+DEFINITIONS: dict[str, dict[str, str]] = {
+    "step_ns": _entry(
+        "ns",
+        _STEP,
+        "one training step: clear gradients, count global tokens, forward and backward of all chunks with "
+        "their all-reduce, optimizer update; fetching the batch and reporting the loss are left out",
+        "CPU: perf_counter_ns around it; CUDA: two events on the current stream (never run on a GPU)",
+    ),
+    "loss_hex": _entry(
+        "1",
+        _STEP,
+        "mean cross-entropy over the valid tokens of all ranks, before the update of that step",
+        "token sums in the model's precision, all-reduced in float64, written by float.hex",
+    ),
+    "window.cuda.peak_allocated_bytes": _entry(
+        "B",
+        _STEP,
+        "most bytes in tensors at once during the step",
+        f"torch.cuda.max_memory_allocated, reset before the step, {_UNRUN}",
+    ),
+    "window.cuda.peak_reserved_bytes": _entry(
+        "B",
+        _STEP,
+        "most bytes held by the caching allocator during the step",
+        f"torch.cuda.max_memory_reserved, reset before the step, {_UNRUN}",
+    ),
+    "seconds": _entry(
+        "s",
+        _PHASE,
+        "wall time of the phase on this rank, waiting for other ranks included",
+        "perf_counter in the timing pass; phase run: from the process group's start to before the oracle",
+    ),
+    "warm_seconds": _entry(
+        "s",
+        "one rank, one run",
+        "wall time of the warm phase: one checkpoint() call and warmup_steps steps, then the reset",
+        "perf_counter in the timing pass",
+    ),
+    "cpu.vmhwm_delta_bytes": _entry(
+        "B",
+        _PHASE,
+        "highest resident memory of the process in the phase above its resident memory after warm: "
+        "activations, logits and transients, not weights or optimizer state; not an allocator's count",
+        "a separate short pass (memory_steps steps) under MALLOC_MMAP_THRESHOLD_=65536: 5 written to "
+        "/proc/self/clear_refs before each window, VmHWM after it; the largest, less VmRSS at the baseline",
+    ),
+    "cuda.peak_allocated_bytes": _entry(
+        "B",
+        _PHASE,
+        "most bytes in tensors at once during the phase (phase run: in any phase after warm)",
+        f"running maximum of windows of torch.cuda.max_memory_allocated {_UNRUN}",
+    ),
+    "cuda.peak_reserved_bytes": _entry(
+        "B",
+        _PHASE,
+        "most bytes held by the caching allocator during the phase (phase run: in any phase after warm)",
+        f"running maximum of windows of torch.cuda.max_memory_reserved {_UNRUN}",
+    ),
+    "loss": _entry(
+        "1",
+        "all ranks, one run",
+        "mean cross-entropy on held-out bytes after the last step, the mean over the evals",
+        "as loss_hex, without a backward, on the last tenth of the corpus, which training never reads",
+    ),
+    "bytes": _entry(
+        "B",
+        "one rank, one save",
+        "size of the checkpoint file that this rank wrote: weights and optimizer state; only rank 0 writes",
+        "file position after torch.save and fsync",
+    ),
+}
+
+CHECKS: dict[str, str] = {
+    "chunks_equal": "relative norm of (this rung's gradient - the true gradient) on a tiny fp64 clone with "
+    "ragged labels: the rung's has its chunks, all-reduce mode and checkpointing under DDP, the true one is "
+    "all ranks' samples in one plain backward; the largest over ranks; about 1e-16 when right",
+    "checkpointing_bitwise": "largest absolute difference between gradients with and without checkpointing "
+    "at this rung's chunks and dtype, on a tiny clone; the largest over ranks; exactly 0 when right",
+    "reload_equal": "number of tensors that differ by a bit after save and reload; 0 when right",
+    "passes_agree": "number of steps of the memory pass whose loss differs by a bit from the timing pass's; "
+    "0 when right",
+    "ranks_agree": "number of steps whose reported loss differs between ranks by a bit; 0 when right",
+}

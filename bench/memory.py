@@ -1,0 +1,169 @@
+"""Peak memory of one process over a window: the kernel's high-water mark on CPU, the allocator's on CUDA.
+
+It sums nothing over ranks. The CUDA meter has never run on a GPU: tests give it a stand-in.
+The CPU reading is right only in a process started with MALLOC_MMAP_THRESHOLD_ set (see MEMORY_PASS_ENV):
+with glibc's default, freed activations stay in the heap and hide what full checkpointing saves.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+from pathlib import Path
+from typing import Any, Protocol
+
+MEMORY_PASS_ENV = {"MALLOC_MMAP_THRESHOLD_": "65536"}
+CPU_PEAK = "cpu.vmhwm_delta_bytes"
+CUDA_ALLOCATED = "cuda.peak_allocated_bytes"
+CUDA_RESERVED = "cuda.peak_reserved_bytes"
+PEAKS = (CPU_PEAK, CUDA_ALLOCATED, CUDA_RESERVED)
+
+Value = int | dict[str, Any]
+
+
+class Meter(Protocol):
+    """Reads peaks by name over windows that never overlap."""
+
+    names: tuple[str, ...]
+
+    def settle(self) -> None:
+        """Take the baseline: everything warm, nothing of the measured work begun."""
+
+    def open(self) -> None:
+        """Begin a window."""
+
+    def close(self) -> dict[str, Value]:
+        """The window's peaks in bytes, or Unknown with the reason."""
+
+
+class NoMeter:
+    """Reads nothing: the CPU timing pass, whose malloc would make a peak wrong."""
+
+    names: tuple[str, ...] = ()
+
+    def settle(self) -> None:
+        return None
+
+    def open(self) -> None:
+        return None
+
+    def close(self) -> dict[str, Value]:
+        return {}
+
+
+def status_bytes(name: str, status: Path = Path("/proc/self/status")) -> int:
+    """A ``Vm...`` line of /proc/self/status in bytes (proc(5)); OSError or ValueError where there is none."""
+    for line in status.read_text().splitlines():
+        if line.startswith(f"{name}:"):
+            return int(line.split()[1]) * 1024
+    raise ValueError(f"{status} has no {name}")
+
+
+def _glibc() -> str | None:
+    try:
+        text = os.confstr("CS_GNU_LIBC_VERSION")
+    except (ValueError, OSError):
+        return None
+    return None if os.environ.get("LD_PRELOAD") else text
+
+
+class CpuMeter:
+    """VmHWM above the baseline's VmRSS; writing 5 to clear_refs resets VmHWM to VmRSS (proc(5))."""
+
+    names: tuple[str, ...] = (CPU_PEAK,)
+
+    def __init__(self, proc: Path = Path("/proc/self")) -> None:
+        self._status, self._clear = proc / "status", proc / "clear_refs"
+        self._baseline = 0
+        self._fault = "" if _glibc() else "the allocator is not plain glibc malloc"
+
+    def _try(self, action: Any) -> int:
+        try:
+            return int(action() or 0)
+        except (OSError, ValueError) as fault:
+            self._fault = self._fault or str(fault)
+            return 0
+
+    def settle(self) -> None:
+        self._baseline = self._try(lambda: status_bytes("VmRSS", self._status))
+
+    def open(self) -> None:
+        self._try(lambda: self._clear.write_text("5"))
+
+    def close(self) -> dict[str, Value]:
+        peak = self._try(lambda: status_bytes("VmHWM", self._status))
+        if self._fault:
+            return {CPU_PEAK: {"unknown": "unreadable", "detail": self._fault}}
+        return {CPU_PEAK: max(0, peak - self._baseline)}
+
+
+class CudaMeter:
+    """The caching allocator's peaks of this rank's own device; ``cuda`` is ``torch.cuda`` or a stand-in."""
+
+    names: tuple[str, ...] = (CUDA_ALLOCATED, CUDA_RESERVED)
+
+    def __init__(self, cuda: Any, device: int) -> None:
+        self._cuda, self._device = cuda, device
+
+    def settle(self) -> None:
+        self._cuda.synchronize(self._device)
+
+    def open(self) -> None:
+        # The allocator has one peak: a reset forgets the lifetime, so Peaks keeps the running maximum.
+        self._cuda.reset_peak_memory_stats(self._device)
+
+    def close(self) -> dict[str, Value]:
+        return {
+            CUDA_ALLOCATED: int(self._cuda.max_memory_allocated(self._device)),
+            CUDA_RESERVED: int(self._cuda.max_memory_reserved(self._device)),
+        }
+
+
+class Peaks:
+    """The running maximum of window peaks, per phase; one unknown window makes the phase unknown."""
+
+    def __init__(self) -> None:
+        self._largest: dict[str, dict[str, Value]] = {}
+
+    def take(self, phase: str, window: dict[str, Value]) -> None:
+        """Count a window toward its phase and toward the whole run."""
+        for part in (phase, "run"):
+            seen = self._largest.setdefault(part, {})
+            for name, value in window.items():
+                seen[name] = _larger(seen.get(name, 0), value)
+
+    def of(self, phase: str) -> dict[str, Value]:
+        """The phase's peaks by name; empty where no window was taken."""
+        return dict(self._largest.get(phase, {}))
+
+
+def _larger(old: Value, new: Value) -> Value:
+    if isinstance(old, dict):
+        return old
+    return new if isinstance(new, dict) else max(old, new)
+
+
+class CpuCap:
+    """RLIMIT_DATA at VmData + cap, so that an allocation past it really fails."""
+
+    def __init__(self, cap: int) -> None:
+        self._before = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (status_bytes("VmData") + cap, self._before[1]))
+
+    def lift(self) -> None:
+        """Back to the limit before."""
+        resource.setrlimit(resource.RLIMIT_DATA, self._before)
+
+
+class CudaCap:
+    """The allocator may reserve ``cap`` bytes more than it holds now."""
+
+    def __init__(self, cuda: Any, device: int, cap: int) -> None:
+        self._cuda, self._device = cuda, device
+        total = int(cuda.get_device_properties(device).total_memory)
+        self.limit = min(total, int(cuda.memory_reserved(device)) + cap)
+        cuda.set_per_process_memory_fraction(self.limit / total, device)
+
+    def lift(self) -> None:
+        """The whole device again."""
+        self._cuda.set_per_process_memory_fraction(1.0, self._device)

@@ -1,0 +1,183 @@
+"""Composes run.json (ledger/run/v1) from what the passes left, and writes it whole or not at all.
+
+It measures nothing. What a failed rung did not measure is Unknown with the reason, never a number.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench import __version__
+from bench.canonical import settings_digest
+from bench.definitions import CHECKS, DEFINITIONS
+from bench.faults import EnvironmentFault
+from bench.journal import RankRecord
+from bench.memory import CPU_PEAK, CUDA_ALLOCATED, CUDA_RESERVED
+from bench.outcome import UNKNOWN_REASON
+from bench.spec import Spec
+
+SCHEMA = "ledger/run/v1"
+PHASE_NAMES = {
+    "train": ["seconds"],
+    "eval": ["seconds", "loss"],
+    "save": ["seconds", "bytes"],
+    "run": ["seconds"],
+}
+
+
+@dataclass(frozen=True)
+class RungResult:
+    """All that is known of one attempt: ranks are (timing, memory) records; ``outcome`` is shaped already."""
+
+    run_id: str
+    began_at: str
+    ended_at: str
+    outcome: dict[str, Any]
+    is_cuda: bool
+    timing: list[RankRecord]
+    memory: list[RankRecord]
+    facts: dict[str, Any]
+    code: dict[str, Any]
+
+
+def compose(spec: Spec, result: RungResult) -> dict[str, Any]:
+    """The run file as plain data, ready for strict JSON."""
+    ranks = [_rank(spec, result, number) for number in range(len(result.timing))]
+    return {
+        "schema": SCHEMA,
+        "run_id": result.run_id,
+        "record": spec.record,
+        "freeze": spec.freeze,
+        "rung": spec.rung,
+        "began_at": result.began_at,
+        "ended_at": result.ended_at,
+        "outcome": result.outcome,
+        "settings": spec.raw,
+        "settings_digest": settings_digest(spec.raw),
+        "harness": {
+            "name": "ledger-bench",
+            "version": __version__,
+            "source_digest": result.facts["harness_source_digest"],
+        },
+        "code": result.code,
+        "facts": result.facts,
+        "definitions": {name: DEFINITIONS[name] for name in sorted(_names(ranks))},
+        "ranks": ranks,
+        "counts": _counts(result.timing),
+        "checks": _checks(spec, result),
+    }
+
+
+def _names(ranks: list[dict[str, Any]]) -> set[str]:
+    names: set[str] = set()
+    for rank in ranks:
+        names |= rank["series"].keys()
+        for values in rank["phases"].values():
+            names |= values.keys()
+    return names
+
+
+def _counts(timing: list[RankRecord]) -> dict[str, int]:
+    steps = min((len(record.series.get("step_ns", [])) for record in timing), default=0)
+    done = {name: min((r.counts.get(name, 0) for r in timing), default=0) for name in ("eval", "save")}
+    return {"steps": steps, **done}
+
+
+def _missing(result: RungResult, detail: str) -> dict[str, Any]:
+    kind = result.outcome["kind"]
+    return {"unknown": UNKNOWN_REASON.get(kind, "not_recorded"), "detail": detail}
+
+
+def _rank(spec: Spec, result: RungResult, number: int) -> dict[str, Any]:
+    timing = result.timing[number]
+    series: dict[str, list[Any]] = {"step_ns": [], "loss_hex": []}
+    device = timing.facts.get("rank_device") or result.memory[number].facts.get("rank_device")
+    return {
+        "rank": number,
+        "device": device or ("cuda" if result.is_cuda else "cpu"),
+        "series": series | timing.series,
+        "phases": {phase: _phase(spec, result, number, phase) for phase in PHASE_NAMES},
+    }
+
+
+def _phase(spec: Spec, result: RungResult, number: int, phase: str) -> dict[str, Any]:
+    found = result.timing[number].values.get(phase, {})
+    values = {name: found.get(name) for name in PHASE_NAMES[phase]}
+    if phase == "run":
+        values["warm_seconds"] = result.timing[number].values.get("warm", {}).get("seconds")
+    asked = {"eval": spec.evals, "save": spec.saves}.get(phase, 1)
+    values |= {name: _peak(result, number, phase, name) for name in _peak_names(result)}
+    for name, value in values.items():
+        if value is None and not asked:
+            values[name] = {"unknown": "not_run", "detail": f"the plan asks for no {phase}"}
+        elif value is None:
+            values[name] = _missing(result, "the run did not get that far")
+    return values
+
+
+def _peak_names(result: RungResult) -> tuple[str, ...]:
+    return (CUDA_ALLOCATED, CUDA_RESERVED) if result.is_cuda else (CPU_PEAK,)
+
+
+def _peak(result: RungResult, number: int, phase: str, name: str) -> Any:
+    source = result.timing if result.is_cuda else result.memory
+    value = source[number].values.get(phase, {}).get(name) if source else None
+    if value is not None:
+        return value
+    if not source:
+        return {"unknown": "not_run", "detail": "memory_steps is 0: no memory pass"}
+    outcome = result.outcome
+    failed_in = "train" if outcome.get("phase") == "memory" else outcome.get("phase")
+    own = source[number].outcome or {}
+    if outcome["kind"] == "oom" and phase in (failed_in, "run"):
+        limit = own.get("limits", {}).get(name)
+        if own.get("kind") == "oom" and limit is not None:
+            return {
+                "unknown": "oom",
+                "at_least": limit,
+                "detail": "an allocation past the limit in force failed",
+            }
+        return {"unknown": "oom", "detail": "ended because a rank ran out of memory"}
+    return None
+
+
+def _checks(spec: Spec, result: RungResult) -> dict[str, Any]:
+    ready = dict(result.timing[0].checks) if result.timing else {}
+    losses = [record.series.get("loss_hex", []) for record in result.timing]
+    if losses and all(losses):
+        ready["ranks_agree"] = sum(len(set(step)) > 1 for step in zip(*losses, strict=False))
+        if result.memory and (short := result.memory[0].series.get("loss_hex")):
+            ready["passes_agree"] = sum(a != b for a, b in zip(short, losses[0], strict=False))
+    if not result.memory:
+        ready.setdefault("passes_agree", {"unknown": "not_run", "detail": "there was no memory pass"})
+    if not spec.saves:
+        ready.setdefault("reload_equal", {"unknown": "not_run", "detail": "the plan asks for no save"})
+    missing = _missing(result, "the run did not get that far")
+    return {name: {"value": ready.get(name, missing), "definition": text} for name, text in CHECKS.items()}
+
+
+def write_run(path: Path, run: dict[str, Any]) -> None:
+    """Write it by temp file, fsync, rename and fsync of the folder; EnvironmentFault where that fails.
+
+    Raises ValueError, with nothing written, if a NaN or an infinity got in.
+    """
+    data = (json.dumps(run, indent=1, allow_nan=False, ensure_ascii=False) + "\n").encode()
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.rename(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as fault:
+        temporary.unlink(missing_ok=True)
+        raise EnvironmentFault(f"run.json could not be written: {fault.strerror}", where=str(path)) from None

@@ -1,0 +1,90 @@
+"""One rank of one pass: init, warm, baseline, measure, eval, save, oracle.
+
+It reads RANK, LOCAL_RANK and WORLD_SIZE only, so any launcher may start it, and it writes only into its pass
+folder. It never recovers from a failure: it records it and ends.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from bench.failure import Refused, describe
+from bench.job import Job, read_job
+from bench.journal import Journal, write_outcome
+
+
+@dataclass
+class State:
+    """Where the rank is, for the outcome of a failure; ``limits`` are the caps in force by value name."""
+
+    phase: str = "init"
+    step: int | None = None
+    limits: dict[str, int] = field(default_factory=dict)
+    cap: Any = None
+
+    def lift(self) -> None:
+        """Take the memory cap away."""
+        if self.cap is not None:
+            self.cap.lift()
+            self.cap = None
+
+
+def die_with_parent() -> None:
+    """Ask Linux to end this process when its launcher dies (prctl(2), PR_SET_PDEATHSIG = 1)."""
+    try:
+        ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL)
+    except (OSError, AttributeError):
+        return  # not Linux: the launcher's own clean-up is what there is
+
+
+def main() -> None:
+    """Run the pass whose folder is the first argument; the process exit is 0 only for outcome ok."""
+    die_with_parent()
+    folder, rank = Path(sys.argv[1]), int(os.environ["RANK"])
+    journal, state = Journal(folder / f"rank{rank}.jsonl"), State()
+    began = time.time()
+    try:
+        _run(read_job(folder), folder, rank, journal, state)
+        outcome: dict[str, Any] = {"kind": "ok"}
+    except BaseException as fault:
+        state.lift()
+        outcome = {**describe(fault), "rank": rank, "phase": state.phase, "at": time.time()}
+        if state.step is not None:
+            outcome["step"] = state.step
+        if outcome["kind"] == "oom" and state.limits:
+            outcome["limits"] = state.limits
+        print(outcome["message"], file=sys.stderr)
+    write_outcome(folder, rank, {**outcome, "began": began})
+    sys.stderr.flush()
+    # The peers hang in a collective until the launcher sees this exit, so no clean-up stands in its way.
+    os._exit(0 if outcome["kind"] == "ok" else 1)
+
+
+def _run(job: Job, folder: Path, rank: int, journal: Journal, state: State) -> None:
+    import torch.distributed as dist
+
+    from bench.device import open_device
+    from bench.phases import Rank
+
+    device = open_device(job.settings, int(os.environ["LOCAL_RANK"]))
+    if job.kind == "memory" and device.is_cuda:
+        raise Refused("the memory pass is for the CPU; on CUDA the timing pass reads the allocator")
+    limit = timedelta(seconds=job.peer_timeout_s)
+    dist.init_process_group(device.backend, timeout=limit)
+    work = Rank(job, folder, journal, state, device)
+    for phase in (work.init, work.warm, work.train, work.eval, work.save, work.check):
+        phase()
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""``python -m ledger`` is the program ``ledger``."""
+
+from ledger.start import main
+
+main()

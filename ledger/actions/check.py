@@ -1,0 +1,73 @@
+"""Say all that is wrong with a plan, before anything runs.
+
+It writes nothing. A frozen plan can be checked too: the list then tells what was known when it was frozen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ledger import budget
+from ledger.derive.freeze import plan_from
+from ledger.errors import InputError, Problem
+from ledger.model.budget import Cost
+from ledger.model.plan import Prereg
+from ledger.plancheck import check_plan
+from ledger.rules import in_words, parse
+from ledger.store import Record
+from ledger.strictyaml import parse as parse_yaml
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What ``check`` found. ``plan`` is None when the file does not read as a plan at all."""
+
+    record_id: str
+    plan: Prereg | None
+    problems: tuple[Problem, ...]
+    cost: Cost | None
+    rules: dict[str, str]
+
+    def of(self, severity: str) -> list[Problem]:
+        """The problems of one severity."""
+        return [problem for problem in self.problems if problem.severity == severity]
+
+
+def check(record: Record) -> Checked:
+    """Every problem of the record's plan file, with its line; and each rule back in words."""
+    try:
+        document = parse_yaml(record.prereg_bytes())
+        plan = plan_from(document)
+    except InputError as error:
+        return Checked(record.id, None, tuple(error.problems), None, {})
+    problems = check_plan(plan, document.positions)
+    if plan.id != record.id:
+        problems.insert(
+            0,
+            Problem(
+                "wrong_id",
+                "the plan's id is not the record's folder name",
+                where="id",
+                expected=record.id,
+                found=plan.id,
+                hint="make them the same",
+            ),
+        )
+    broken = any(problem.severity == "error" for problem in problems)
+    return Checked(record.id, plan, tuple(problems), _cost(plan, broken), {} if broken else _words(plan))
+
+
+def _cost(plan: Prereg, broken: bool) -> Cost | None:
+    try:
+        return budget.estimate(plan)
+    except InputError:
+        if broken:
+            return None
+        raise
+
+
+def _words(plan: Prereg) -> dict[str, str]:
+    return {
+        outcome.name: "otherwise" if outcome.when is None else in_words(parse(outcome.when))
+        for outcome in plan.decision.outcomes
+    }

@@ -1,0 +1,52 @@
+"""Let the frozen rule decide over the runs present, once.
+
+Deciding again on the same evidence changes nothing; on other evidence it is refused, unless the decision before was
+inconclusive: then both stay and show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ledger.actions.reading import Loaded
+from ledger.derive import decide_body
+from ledger.errors import StateError
+from ledger.lifecycle import may_decide_again, standing_decisions
+from ledger.model.entries import DecideBody
+from ledger.store import Record
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A decide entry, and whether it was there already."""
+
+    record_id: str
+    entry: str
+    body: DecideBody
+    already: bool
+
+
+def decide(record: Record, at: str, by: Mapping[str, str] | None) -> Decided:
+    """The decision on ``record`` with all evidence present, written at ``at`` (UTC, whole seconds).
+
+    Raises StateError for a draft, and when another decision stands that does not lack anything.
+    """
+    with record.lock():
+        loaded = Loaded(record)
+        frozen = loaded.need_frozen("decide")
+        body = decide_body(frozen.digest, frozen.entry, loaded.intakes())
+        for key, entry in loaded.decisions:
+            if entry.body.evidence == body.evidence:
+                return Decided(record.id, key, entry.body, already=True)
+        for key, entry in standing_decisions(loaded.entries):
+            if not may_decide_again(entry):
+                raise StateError(
+                    "already_decided",
+                    f"{record.id} was decided: {entry.body.disposition}",
+                    where=record.id,
+                    expected="no decision yet, or an inconclusive one",
+                    found=f"decide {key} on {len(entry.body.evidence)} runs; {len(body.evidence)} are here now",
+                    hint="the decision stands; a new question is a new record",
+                )
+        return Decided(record.id, record.append("decide", at, body.to_json(), by).digest, body, already=False)

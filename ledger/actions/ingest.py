@@ -1,0 +1,69 @@
+"""Take a run file in: validate it, keep it byte for byte, and write the run entry that it yields.
+
+A run that may not count is kept like any other, with its reasons. What is refused is a file that is not a run
+file, and other bytes for a run that is already here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ledger.actions.reading import RUN_MAX_BYTES, Loaded, read_run
+from ledger.canonical import digest
+from ledger.derive import run_body
+from ledger.errors import IntegrityError, LedgerError
+from ledger.model.entries import RunBody
+from ledger.model.run import Run
+from ledger.model.values import Resource
+from ledger.store import Ledger, Record, read_bytes
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """A run entry, and whether it was there already."""
+
+    record_id: str
+    entry: str
+    body: RunBody
+    already: bool
+
+
+def ingest(ledger: Ledger, path: Path, at: str, by: Mapping[str, str] | None) -> Ingested:
+    """Take in the run file at ``path``, at time ``at`` (UTC, whole seconds), into the record it names.
+
+    Raises InputError for a file that is not a run file, StateError for a draft, IntegrityError when its run id is
+    here with other bytes. After an error nothing was added.
+    """
+    data = read_bytes(path, max_bytes=RUN_MAX_BYTES)
+    try:
+        run = read_run(data)
+        record = ledger.record(run.record)
+    except LedgerError as error:
+        raise error.at(str(path)) from None
+    with record.lock():
+        return _take_in(record, run, data, at, by)
+
+
+def _take_in(record: Record, run: Run, data: bytes, at: str, by: Mapping[str, str] | None) -> Ingested:
+    loaded = Loaded(record)
+    frozen = loaded.need_frozen("ingest")
+    own = digest(data)
+    for key, entry in loaded.runs:
+        found = entry.body.run.digest["sha256"]
+        if found == own:
+            return Ingested(record.id, key, entry.body, already=True)
+        if entry.body.run_id == run.run_id:
+            raise IntegrityError(
+                "run_changed",
+                f"run {run.run_id} is here already, with other bytes",
+                where=record.id,
+                expected=f"sha256 {found}, as taken in",
+                found=f"sha256 {own}",
+                hint="a run file is never edited; a new attempt gets a run id of its own",
+            )
+    resource = Resource(name=f"blobs/{own[:2]}/{own}", digest={"sha256": own}, size=len(data))
+    body = run_body(frozen.digest, frozen.entry, run, resource, at)
+    record.put_blob(data)
+    return Ingested(record.id, record.append("run", at, body.to_json(), by).digest, body, already=False)

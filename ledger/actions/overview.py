@@ -1,0 +1,55 @@
+"""Every record of a ledger at a glance, damaged ones too.
+
+It verifies nothing: ``ledger verify`` does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ledger.actions.reading import Loaded
+from ledger.errors import LedgerError
+from ledger.store import Ledger
+
+
+@dataclass(frozen=True)
+class Overview:
+    """One line of ``ledger status``; ``trouble`` says why a record could not be read."""
+
+    record_id: str
+    title: str
+    state: str
+    disposition: str | None
+    due: str | None
+    overdue: bool
+    complete: int
+    rungs: int
+    trouble: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON; parts that are absent are left out."""
+        return {key: value for key, value in vars(self).items() if value is not None}
+
+
+def overview(ledger: Ledger, today: str) -> list[Overview]:
+    """One overview a record, by id, on ``today`` (YYYY-MM-DD)."""
+    return [_one(ledger, record_id, today) for record_id in ledger.record_ids()]
+
+
+def _one(ledger: Ledger, record_id: str, today: str) -> Overview:
+    try:
+        loaded = Loaded(ledger.record(record_id))
+    except LedgerError as error:
+        return Overview(record_id, record_id, "unreadable", None, None, False, 0, 0, error.problem.what)
+    standing, plan = loaded.standing(today), loaded.plan
+    return Overview(
+        record_id=record_id,
+        title=plan.title if plan else "the plan does not read: see ledger check",
+        state=standing.state,
+        disposition=standing.disposition,
+        due=plan.due if plan else None,
+        overdue=standing.overdue,
+        complete=len(standing.complete_rungs),
+        rungs=len(standing.complete_rungs) + len(standing.waiting_rungs),
+    )

@@ -1,0 +1,29 @@
+"""A record as its pages show it.
+
+It reads the record and, for a draft, checks it; what the pages look like is the dossier's business.
+"""
+
+from __future__ import annotations
+
+from ledger.actions.check import check
+from ledger.actions.reading import Loaded
+from ledger.dossier import EntryView, RecordView
+from ledger.store import Record
+
+
+def record_view(record: Record, as_of: str | None) -> RecordView:
+    """The view of ``record`` at ``as_of`` (UTC time text); None takes the time of its newest entry."""
+    loaded = Loaded(record)
+    at = as_of or max(one.at for one in loaded.stored)
+    sizes = {one.digest: len(one.data) for one in loaded.stored}
+    names = {one.digest: one.name for one in loaded.stored}
+    return RecordView(
+        id=record.id,
+        plan=loaded.plan,
+        frozen=loaded.frozen is not None,
+        standing=loaded.standing(at[:10]),
+        entries=tuple(EntryView(names[key], key, entry, sizes[key]) for key, entry in loaded.entries),
+        runs={intake.digest: intake.run for intake in loaded.intakes()},
+        problems=() if loaded.frozen else check(record).problems,
+        as_of=at,
+    )

@@ -1,0 +1,127 @@
+"""``ledger ingest``, ``decide`` and ``gate``: from run files to an answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ledger.actions.decide import Decided
+from ledger.actions.decide import decide as decide_record
+from ledger.actions.gate import gate as gate_record
+from ledger.actions.ingest import Ingested
+from ledger.actions.ingest import ingest as ingest_run
+from ledger.cli.output import author, fail, here, json_option, now, put, put_json, say, today
+from ledger.cli.words import disposition, trace_lines
+from ledger.errors import ExitCode, LedgerError
+
+
+@click.command()
+@click.argument("paths", metavar="RUN.json...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@json_option
+@click.pass_context
+def ingest(ctx: click.Context, paths: tuple[Path, ...], as_json: bool) -> None:
+    """Take run files in, each into the record it names, byte for byte.
+
+    The same bytes again are "already"; other bytes for a run that is here are refused. Each file stands for itself:
+    one that is refused does not keep the others out.
+    """
+    ledger, by = here(), author(here())
+    taken: list[dict[str, Any]] = []
+    worst: LedgerError | None = None
+    for path in paths:
+        try:
+            found = ingest_run(ledger, path, now(), by)
+        except LedgerError as error:
+            worst = worst if worst and worst.exit_code >= error.exit_code else error
+            taken.append({"path": str(path), **error.to_dict()})
+            if not as_json:
+                fail(error)
+            continue
+        taken.append(_as_json(path, found))
+        if not as_json:
+            _print(path, found)
+    if as_json:
+        put_json({"runs": taken})
+    elif worst is None:
+        say(f"next: ledger decide {taken[-1]['record']}")
+    ctx.exit(int(worst.exit_code) if worst else 0)
+
+
+def _as_json(path: Path, found: Ingested) -> dict[str, Any]:
+    return {
+        "path": str(path),
+        "record": found.record_id,
+        "rung": found.body.rung,
+        "run_id": found.body.run_id,
+        "entry": found.entry,
+        "already": found.already,
+        "outcome": found.body.outcome.kind,
+        "complete": found.body.complete,
+        "may_count": not found.body.rejections,
+        "rejections": [one.to_json() for one in found.body.rejections],
+    }
+
+
+def _print(path: Path, found: Ingested) -> None:
+    body = found.body
+    state = "already" if found.already else "taken in"
+    put(f"{body.rung}  {body.outcome.kind:<8}  {state:<8}  {found.entry}  {path}")
+    for rejection in body.rejections:
+        say(f"  kept, and never counts ({rejection.code}): {rejection.text}")
+    if body.incomplete_because:
+        say(f"  incomplete: {body.incomplete_because}")
+
+
+@click.command()
+@click.argument("record_id", metavar="ID")
+@json_option
+def decide(record_id: str, as_json: bool) -> None:
+    """Let the frozen rule of ID decide over every run taken in. Exits 0 whatever the disposition."""
+    ledger = here()
+    found = decide_record(ledger.record(record_id), now(), author(ledger))
+    if as_json:
+        put_json(
+            {
+                "record": found.record_id,
+                "entry": found.entry,
+                "already": found.already,
+                **found.body.to_json(),
+            }
+        )
+        return
+    _print_decision(found)
+
+
+def _print_decision(found: Decided) -> None:
+    put(disposition(found.body.disposition))
+    put(found.body.why)
+    for line in trace_lines(found.body):
+        put(line)
+    say(f"{'already decided' if found.already else 'decided'}: {found.entry}")
+    say("next: ledger render, then ledger archive " + found.record_id)
+
+
+@click.command()
+@click.argument("record_id", metavar="ID")
+@click.option("--require", "required", required=True, help="Outcome names that let it pass, separated by commas.")
+@json_option
+@click.pass_context
+def gate(ctx: click.Context, record_id: str, required: str, as_json: bool) -> None:
+    """Answer whether ID was decided as required: exit 0 yes, 10 no, 20 unknown, 3 when the record does not verify."""
+    ledger = here()
+    found = gate_record(ledger, ledger.record(record_id), [name.strip() for name in required.split(",")], today())
+    if as_json:
+        put_json(
+            {
+                "record": found.record_id,
+                "disposition": found.disposition,
+                "required": list(found.required),
+                "answer": {ExitCode.OK: "yes", ExitCode.NO: "no"}.get(found.answer, "unknown"),
+                "why": found.why,
+            }
+        )
+    else:
+        put(f"{ {ExitCode.OK: 'yes', ExitCode.NO: 'no'}.get(found.answer, 'unknown') }: {found.why}")
+    ctx.exit(int(found.answer))

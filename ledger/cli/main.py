@@ -1,0 +1,102 @@
+"""The program's list of commands, and the one place where errors become exit codes.
+
+A command's module is imported only when that command is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import NoReturn
+
+import click
+
+from ledger import __version__
+from ledger.cli.output import fail
+from ledger.errors import EXIT_MEANINGS, ExitCode, LedgerError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("start", "Make this folder a ledger."),
+    "draft": ("start", "Start a record: a plan file from a template."),
+    "check": ("plan", "Say all that is wrong with a plan, with lines."),
+    "freeze": ("plan", "Make a plan immutable."),
+    "run": ("run", "Run a frozen ladder with the bundled harness."),
+    "ingest": ("evidence", "Take run files in."),
+    "decide": ("evidence", "Let the frozen rule decide."),
+    "gate": ("evidence", "Answer a merge gate: 0 yes, 10 no, 20 unknown."),
+    "status": ("look", "Every record at a glance."),
+    "show": ("look", "One record in full."),
+    "log": ("look", "A record's entries, with full digests."),
+    "render": ("publish", "Write the dossier pages."),
+    "archive": ("publish", "Pack a record into one file."),
+    "verify": ("publish", "Check records or archives to the last byte."),
+    "schema": ("look", "Print a JSON Schema."),
+}
+
+EPILOG = "Exit codes: " + "; ".join(f"{int(code)} {meaning}" for code, meaning in EXIT_MEANINGS.items()) + "."
+
+
+class Commands(click.Group):
+    """Commands by name, each imported when it is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the work."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, or None."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"ledger.cli.{COMMANDS[cmd_name][0]}")
+        command = getattr(module, cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, help_) for name, (_, help_) in COMMANDS.items()])
+
+
+@click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="ledger %(version)s")
+def cli() -> None:
+    """Pre-register performance experiments, freeze them, let the frozen rule decide, publish what anyone can check."""
+
+
+def run() -> NoReturn:
+    """Run the command line and leave the process with the right exit code; no traceback reaches a user."""
+    try:
+        code = cli.main(standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as leaving:
+        code = leaving.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted; what was finished is kept", err=True)
+        code = 130
+    except BrokenPipeError:
+        # Whoever read the output has gone (ledger log ID | head); there is nobody left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except LedgerError as error:
+        code = fail(error)
+    except Exception as error:
+        if os.environ.get("LEDGER_DEBUG"):
+            raise
+        code = _internal(error)
+    sys.exit(int(code or 0))
+
+
+def _internal(error: Exception) -> ExitCode:
+    return fail(
+        LedgerError(
+            "internal",
+            f"internal error: {type(error).__name__}: {error}",
+            expected="no such thing: this is a fault in the program",
+            hint="set LEDGER_DEBUG=1 to see where, and report it",
+        )
+    )

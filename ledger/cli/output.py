@@ -1,0 +1,82 @@
+"""How commands speak: data on stdout, prose on stderr, one JSON shape for every error.
+
+It knows no record; commands hand it finished values.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ledger import vcs
+from ledger.errors import ExitCode, LedgerError, Problem
+from ledger.store import Ledger, find
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+
+
+def say(text: str) -> None:
+    """Prose, on stderr."""
+    click.echo(text, err=True)
+
+
+def put(text: str) -> None:
+    """Data, on stdout."""
+    click.echo(text)
+
+
+def put_json(value: Any) -> None:
+    """Data as JSON, on stdout."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def fail(error: LedgerError) -> ExitCode:
+    """Tell an error, as JSON when the command was asked for JSON, and return its exit code."""
+    if "--json" in sys.argv:
+        put_json(error.to_dict())
+    else:
+        say(f"{click.style('error', fg='red', bold=True)} ({error.problem.code})")
+        tell(error.problems)
+    return error.exit_code
+
+
+def tell(problems: Sequence[Problem]) -> None:
+    """Problems in full, on stderr."""
+    for problem in problems:
+        say(problem.to_text())
+
+
+def columns(rows: Sequence[Sequence[str]], head: Sequence[str]) -> str:
+    """Rows as aligned columns under ``head``; the last column is not padded."""
+    table = [list(head), *map(list, rows)]
+    widths = [max(len(row[index]) for row in table) for index in range(len(head))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+    return "\n".join(lines)
+
+
+def here() -> Ledger:
+    """The ledger that the present folder lies in."""
+    return find(Path.cwd())
+
+
+def now() -> str:
+    """UTC in whole seconds, as entries carry it."""
+    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def today() -> str:
+    """The day in UTC."""
+    return now()[:10]
+
+
+def author(ledger: Ledger) -> dict[str, str] | None:
+    """Who git says is writing, or None."""
+    return vcs.identity(ledger.root)

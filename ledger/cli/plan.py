@@ -1,0 +1,101 @@
+"""``ledger check`` and ``ledger freeze``: from a plan that may change to one that may not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ledger.actions.check import Checked
+from ledger.actions.check import check as check_record
+from ledger.actions.freeze import freeze as freeze_record
+from ledger.cli.output import author, here, json_option, now, put, put_json, say, tell
+from ledger.errors import ExitCode, InputError
+from ledger.store import Ledger
+
+
+@click.command()
+@click.argument("record_id", metavar="[ID]", required=False)
+@json_option
+@click.pass_context
+def check(ctx: click.Context, record_id: str | None, as_json: bool) -> None:
+    """Say all that is wrong with the plan of ID, or of every record, with lines and what to do.
+
+    Exits 0 for a sound plan, even one that still waits for a condition to be met; 2 for one that has errors.
+    """
+    ledger = here()
+    ids = [record_id] if record_id else ledger.record_ids()
+    if not ids:
+        raise _nothing(ledger)
+    found = [check_record(ledger.record(one)) for one in ids]
+    if as_json:
+        put_json({"records": [_as_json(one) for one in found]})
+    else:
+        for one in found:
+            _print(one)
+    if any(one.of("error") for one in found):
+        ctx.exit(int(ExitCode.INPUT))
+
+
+def _nothing(ledger: Ledger) -> InputError:
+    return InputError(
+        "no_records",
+        "there is no record to check",
+        where=str(ledger.root),
+        expected="a record",
+        found="none",
+        hint="start one: ledger draft ID",
+    )
+
+
+def _as_json(checked: Checked) -> dict[str, Any]:
+    return {
+        "record": checked.record_id,
+        "sound": not checked.of("error"),
+        "ready": not checked.of("error") and not checked.of("blocker"),
+        "problems": [problem.to_dict() for problem in checked.problems],
+        "rules": checked.rules,
+        **({"cost": checked.cost.to_json()} if checked.cost else {}),
+    }
+
+
+def _print(checked: Checked) -> None:
+    errors, blockers, warnings = (checked.of(kind) for kind in ("error", "blocker", "warning"))
+    for label, colour, problems in (
+        ("error", "red", errors),
+        ("not yet", "yellow", blockers),
+        ("note", "cyan", warnings),
+    ):
+        for problem in problems:
+            say(click.style(label, fg=colour, bold=True))
+            tell([problem])
+    for outcome, words in checked.rules.items():
+        put(f"{outcome}: {words}")
+    if checked.cost:
+        put(
+            f"cost (projection): {checked.cost.arithmetic}; gate {checked.plan.budget.gate if checked.plan and checked.plan.budget else ''}"
+        )
+    verdict = f"{len(errors)} errors, {len(blockers)} things to wait for, {len(warnings)} notes"
+    put(f"{checked.record_id}: {'refused' if errors else 'sound'}: {verdict}")
+
+
+@click.command()
+@click.argument("record_id", metavar="ID")
+@click.option("--commit", is_flag=True, help="Commit the record to git as well.")
+@json_option
+def freeze(record_id: str, commit: bool, as_json: bool) -> None:
+    """Make the plan of ID immutable: its rule, its ladder, its guards, its pins.
+
+    Refuses a plan with errors, unmet entry conditions, unticked checklist items, a cost above its own gate,
+    uncommitted changes in pinned paths, and a second freeze.
+    """
+    ledger = here()
+    record = ledger.record(record_id)
+    stored = freeze_record(ledger, record, now(), author(ledger), commit=commit)
+    if as_json:
+        put_json({"record": record.id, "freeze": stored.digest, "entry": stored.name})
+        return
+    put(stored.digest)
+    say(f"{record.id} is frozen: {stored.name}")
+    say("publish that digest somewhere you do not control, and nobody can say that the plan came after the runs")
+    say(f"next: ledger run {record.id}")

@@ -1,0 +1,45 @@
+"""``ledger init`` and ``ledger draft``: a ledger, and a record in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ledger import resources, store
+from ledger.actions.draft import draft as draft_record
+from ledger.cli.output import here, json_option, put, put_json, say
+
+
+@click.command()
+@click.argument("folder", default=".", type=click.Path(path_type=Path))
+@json_option
+def init(folder: Path, as_json: bool) -> None:
+    """Make FOLDER (here, by default) a ledger. What is there is kept."""
+    ledger = store.init(folder)
+    if as_json:
+        put_json({"root": str(ledger.root), "made": list(ledger.made)})
+        return
+    put(str(ledger.root))
+    say(f"wrote {', '.join(ledger.made)}" if ledger.made else "it was a ledger already; nothing was changed")
+    say("next: ledger draft YEAR-MONTH-SLUG, such as 2026-08-actckpt-flip")
+
+
+@click.command()
+@click.argument("record_id", metavar="ID")
+@click.option(
+    "--template",
+    default="perf-ladder",
+    show_default=True,
+    help=f"One of: {', '.join(resources.plan_templates())}.",
+)
+@json_option
+def draft(record_id: str, template: str, as_json: bool) -> None:
+    """Start the record ID (year, month and slug: 2026-08-actckpt-flip) with a plan to be edited."""
+    record = draft_record(here(), record_id, template)
+    if as_json:
+        put_json({"record": record.id, "state": "draft", "plan": str(record.prereg_path)})
+        return
+    put(str(record.prereg_path))
+    say(f"{record.id} is a DRAFT: nothing is fixed, and nothing may run")
+    say(f"next: edit it, then ledger check {record.id}")

@@ -1,0 +1,77 @@
+"""Whether two runs may be compared: the facts that must agree, and what disagrees.
+
+A fact that neither side could have (no GPU model on a CPU) agrees; a fact that one side did not record does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from ledger.model.plan import Prereg
+from ledger.model.run import Fact, Run, UnknownFact
+
+DEFAULT_FACTS = (
+    "device",
+    "gpu_model",
+    "cpu_model",
+    "torch",
+    "driver",
+    "threads",
+    "world_size",
+    "seed",
+    "dataset_digest",
+    "data_order_digest",
+    "warm_start_digest",
+    "harness_source_digest",
+)
+"""Held against every pair of runs when the plan names no list, as far as either run states them."""
+
+
+def differences(plan: Prereg, first: Run, second: Run) -> list[str]:
+    """What keeps two runs from being compared, in words with both values; empty when nothing does."""
+    found = [
+        f"{name}: {first.rung} has {_words(first.facts.get(name))}, {second.rung} has {_words(second.facts.get(name))}"
+        for name in _names(plan, first, second)
+        if not _agree(first.facts.get(name), second.facts.get(name))
+    ]
+    return found + _methods(plan, first, second)
+
+
+def _names(plan: Prereg, first: Run, second: Run) -> Sequence[str]:
+    if plan.comparable is not None:
+        return plan.comparable
+    return [name for name in DEFAULT_FACTS if name in first.facts or name in second.facts]
+
+
+def _agree(one: Fact | None, other: Fact | None) -> bool:
+    if isinstance(one, UnknownFact) and isinstance(other, UnknownFact):
+        return one.unknown == other.unknown == "not_applicable"
+    if one is None or other is None or isinstance(one, UnknownFact) or isinstance(other, UnknownFact):
+        return False
+    return type(one) is type(other) and one == other
+
+
+def _methods(plan: Prereg, first: Run, second: Run) -> list[str]:
+    """A metric measured in two ways is two metrics."""
+    found = []
+    for name in sorted({str(metric.series or metric.value) for metric in plan.metrics.values()}):
+        one, other = first.definitions.get(name), second.definitions.get(name)
+        if one and other and (one.method, one.unit) != (other.method, other.unit):
+            found.append(f"method of {name}: {first.rung} has {one.method!r}, {second.rung} has {other.method!r}")
+    return found
+
+
+def incomparable_pairs(plan: Prereg, runs: Mapping[str, Run]) -> dict[frozenset[str], str]:
+    """Each pair of rungs whose runs may not be compared, with what disagrees."""
+    pairs: dict[frozenset[str], str] = {}
+    for one, other in combinations(sorted(runs), 2):
+        if found := differences(plan, runs[one], runs[other]):
+            pairs[frozenset((one, other))] = "; ".join(found)
+    return pairs
+
+
+def _words(fact: Fact | None) -> str:
+    if fact is None:
+        return "no such fact"
+    return f"unknown ({fact.unknown})" if isinstance(fact, UnknownFact) else repr(fact)

@@ -1,0 +1,138 @@
+"""The arrow from run entries to a decision: the frozen rule over the evidence present, exactly one outcome.
+
+Pure and total: the same entries give the same body, so ``verify`` runs it again and compares. No tolerance, band or
+threshold enters from anywhere but the frozen plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from ledger.accounting import Account, Intake, account, sourced
+from ledger.comparability import incomparable_pairs
+from ledger.guards import evaluate_guard
+from ledger.model.decision import INCONCLUSIVE, VOID, Outcome
+from ledger.model.entries import DecideBody, FreezeEntry
+from ledger.model.plan import Prereg
+from ledger.model.run import Run
+from ledger.model.trace import GuardTrace, Note, RuleTrace, Truth
+from ledger.model.values import Sourced, Unknown
+from ledger.references import Namespace, rung_of
+from ledger.rules import Expr, Verdict, evaluate, from_json, parse, references
+from ledger.verdict import both, guard_truth, why_decided
+
+Judge = Callable[[Expr], Verdict]
+"""Evaluates a rule over one set of operands."""
+
+
+def decide_body(freeze_digest: str, freeze: FreezeEntry, intakes: Sequence[Intake]) -> DecideBody:
+    """The body of the decide entry for every run entry of the record."""
+    plan = freeze.body.plan
+    accounted = account(plan, intakes)
+    runs: dict[str, Run | Unknown] = {rung: one.run for rung, one in accounted.counted.items()}
+    guards = {
+        name: evaluate_guard(name, guard, plan, {**accounted.absent, **runs})
+        for name, guard in (plan.guards or {}).items()
+    }
+    operands = _operands(plan, accounted)
+    judge = _judge(plan, operands, accounted)
+    rules = {rule.outcome: from_json(rule.ast) for rule in freeze.body.rules}
+    traces = tuple(_rule_trace(outcome, rules.get(outcome.name), judge, guards) for outcome in plan.decision.outcomes)
+    broken = _broken_protocol(plan, accounted)
+    disposition = VOID if broken else _disposition(traces)
+    return DecideBody(
+        freeze=freeze_digest,
+        evidence=tuple(sorted(intake.digest for intake in intakes)),
+        disposition=disposition,
+        why=f"the protocol was broken: {'; '.join(broken)}" if broken else why_decided(disposition, traces, guards),
+        trace=traces,
+        guards=tuple(guards.values()),
+        runs=accounted.standings,
+        descriptive=operands,
+        expectations={one.id: judge(parse(one.claim)).truth for one in plan.expectations or ()},
+        notes=tuple(_notes(plan, accounted)),
+    )
+
+
+def _judge(plan: Prereg, operands: Mapping[str, Sourced], accounted: Account) -> Judge:
+    """A judge over ``operands``; runs that may not be compared make a clause over both of them unknown."""
+    names = Namespace(plan)
+    pairs = incomparable_pairs(plan, {rung: one.run for rung, one in accounted.counted.items()})
+
+    def apart(refs: Sequence[str]) -> str | None:
+        rungs = {rung_of(reference) for reference in refs}
+        return "; ".join(text for pair, text in pairs.items() if pair <= rungs) or None
+
+    return partial(evaluate, operands=operands, types=names.types, units=names.units, apart=apart)
+
+
+def _operands(plan: Prereg, accounted: Account) -> dict[str, Sourced]:
+    return {
+        f"{rung.id}.{metric}": sourced(accounted, plan, rung.id, metric)
+        for rung in plan.ladder.rungs
+        for metric in plan.metrics
+    }
+
+
+def _rule_trace(outcome: Outcome, rule: Expr | None, judge: Judge, guards: Mapping[str, GuardTrace]) -> RuleTrace:
+    if outcome.when is None or rule is None:
+        return RuleTrace(outcome=outcome.name, rule="otherwise", rule_verdict="true", verdict="true")
+    verdict = judge(rule)
+    truth: Truth = verdict.truth
+    for name in outcome.requires or ():
+        truth = both(truth, guard_truth(guards[name]))
+    return RuleTrace(
+        outcome=outcome.name,
+        rule=outcome.when,
+        rule_verdict=verdict.truth,
+        requires=outcome.requires or (),
+        verdict=truth,
+        clauses=verdict.clauses,
+    )
+
+
+def _disposition(traces: Sequence[RuleTrace]) -> str:
+    """The first outcome that is true when every one before it is false; one unknown on the way is inconclusive."""
+    for trace in traces:
+        if trace.verdict == "unknown":
+            return INCONCLUSIVE
+        if trace.verdict == "true":
+            return trace.outcome
+    return INCONCLUSIVE
+
+
+def needed_rungs(plan: Prereg) -> list[str]:
+    """The rungs that the rules and their guards look at, in ladder order."""
+    needed: set[str] = set()
+    for outcome in plan.decision.outcomes:
+        if outcome.when is not None:
+            needed |= {rung_of(reference) for reference in references(parse(outcome.when))}
+        for name in outcome.requires or ():
+            guard = (plan.guards or {})[name]
+            needed |= {*guard.rungs, *([guard.control] if guard.kind == "overlay" else [])}
+    return [rung.id for rung in plan.ladder.rungs if rung.id in needed]
+
+
+def _broken_protocol(plan: Prereg, accounted: Account) -> list[str]:
+    """Each needed rung whose only runs were made against the protocol."""
+    return [
+        f"{standing.rung}: {standing.why}"
+        for rung in needed_rungs(plan)
+        if rung not in accounted.counted
+        for standing in accounted.rejected(rung)
+    ]
+
+
+def _notes(plan: Prereg, accounted: Account) -> list[Note]:
+    notes = [
+        Note(code="rung_absent", text=f"{rung.id} ({rung.role}) has no run that counts")
+        for rung in plan.ladder.rungs
+        if rung.id not in accounted.counted and rung.run_if is None
+    ]
+    began = [accounted.counted[rung.id].body.began_at for rung in plan.ladder.rungs if rung.id in accounted.counted]
+    if began != sorted(began):
+        notes.append(Note(code="out_of_order", text="the rungs did not run in the order of the ladder"))
+    if not any(rung.repeats for rung in plan.ladder.rungs):
+        notes.append(Note(code="one_run_a_rung", text="one run a rung: variation between runs was not measured"))
+    return notes

@@ -1,0 +1,73 @@
+"""The arrow from a plan to a freeze entry: the plan read, its rules typed, its cost computed, its pins kept.
+
+Pure: pins and time come in as arguments, so ``verify`` runs it again on the kept bytes and compares.
+Whether the plan may be frozen at all is judged before, in ``ledger/plancheck``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ledger import budget
+from ledger.canonical import digest
+from ledger.errors import InputError
+from ledger.model.base import load
+from ledger.model.entries import CodePin, FreezeBody, FrozenRule, PinnedBaseline, Tool
+from ledger.model.plan import PLAN_SCHEMA, Prereg
+from ledger.model.trace import Note
+from ledger.model.values import Resource
+from ledger.references import Namespace
+from ledger.rules import ast_json, parse
+from ledger.strictyaml import Document
+from ledger.strictyaml import parse as parse_yaml
+
+PREREG_NAME = "prereg.yaml"
+
+
+@dataclass(frozen=True)
+class Pins:
+    """What was read from outside at freeze: code, baselines, and the program that froze."""
+
+    code: CodePin
+    baselines: tuple[PinnedBaseline, ...]
+    tool: Tool
+
+
+def read_plan(data: bytes) -> Prereg:
+    """The plan in a ``prereg.yaml``'s bytes; InputError with line and field of each fault."""
+    return plan_from(parse_yaml(data))
+
+
+def plan_from(document: Document) -> Prereg:
+    """The plan in a YAML document that was read; InputError as :func:`read_plan`."""
+    schema = document.value.get("schema") if isinstance(document.value, dict) else None
+    if isinstance(schema, str) and schema.startswith("ledger/prereg/v") and schema != PLAN_SCHEMA:
+        raise InputError(
+            "newer_format",
+            "this plan is of another format version",
+            where="schema",
+            expected=PLAN_SCHEMA,
+            found=schema,
+            hint="upgrade this program: pip install -U evidence-ledger",
+        )
+    return load(Prereg, document.value, kind="plan", positions=document.positions)
+
+
+def freeze_body(prereg: bytes, plan: Prereg, pins: Pins, notes: Sequence[Note]) -> FreezeBody:
+    """The body of the freeze entry for ``prereg``'s bytes, of which ``plan`` is the reading."""
+    names = Namespace(plan)
+    return FreezeBody(
+        prereg=Resource(name=PREREG_NAME, digest={"sha256": digest(prereg)}, size=len(prereg)),
+        plan=plan,
+        rules=tuple(
+            FrozenRule(outcome=outcome.name, text=outcome.when, ast=ast_json(parse(outcome.when), names.types))
+            for outcome in plan.decision.outcomes
+            if outcome.when is not None
+        ),
+        cost=budget.estimate(plan),
+        baselines=pins.baselines,
+        code=pins.code,
+        notes=tuple(notes),
+        tool=pins.tool,
+    )

@@ -1,0 +1,141 @@
+"""The arrow from a run file to a run entry: what the file yields under the frozen plan, and whether it may count.
+
+Pure: the same freeze entry, bytes and time of intake give the same body, so ``verify`` runs it again and compares.
+A run that may not count is still kept whole, with every reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ledger.metrics import read_metric
+from ledger.model.entries import FreezeEntry, Rejection, RunBody
+from ledger.model.ladder import Rung
+from ledger.model.plan import Prereg
+from ledger.model.run import Run, UnknownFact
+from ledger.model.trace import Note
+from ledger.model.values import REASON_WORDS, Resource, Sourced
+
+
+def run_body(freeze_digest: str, freeze: FreezeEntry, run: Run, resource: Resource, at: str) -> RunBody:
+    """The body of the run entry. ``resource`` names the blob; ``at`` is when it is taken in (UTC, whole seconds)."""
+    plan = freeze.body.plan
+    rejections = tuple(_rejections(freeze_digest, freeze, run, at))
+    missing = _missing(plan, run)
+    return RunBody(
+        run=resource,
+        freeze=freeze_digest,
+        run_id=run.run_id,
+        rung=run.rung,
+        began_at=run.began_at,
+        ended_at=run.ended_at,
+        outcome=run.outcome,
+        complete=missing is None,
+        incomplete_because=missing,
+        rejections=rejections,
+        metrics={
+            # Only a run under the frozen plan is an observation of it; of any other, the class is not known.
+            name: Sourced(
+                value=read_metric(metric, run),
+                evidence_class="unclassified" if rejections else "local_observation",
+            )
+            for name, metric in plan.metrics.items()
+        },
+        notes=tuple(_notes(run)),
+    )
+
+
+def expected_settings(plan: Prereg, rung: Rung) -> dict[str, Any]:
+    """What a run of ``rung`` must have been given: the workload's settings, then the rung's flags."""
+    return {**(plan.workload.settings if plan.workload else {}), **rung.flags}
+
+
+def _missing(plan: Prereg, run: Run) -> str | None:
+    """What the run did not do that a complete rung does; out of memory is a complete fact."""
+    if run.outcome.kind == "oom":
+        return None
+    if run.outcome.kind != "ok":
+        return f"the run ended {REASON_WORDS[run.outcome.kind]}"
+    each = plan.ladder.each_rung
+    wanted = (("steps", plan.ladder.steps), ("eval", each.eval), ("save", each.save))
+    short = [
+        f"{getattr(run.counts, what)} of {count} {what}" for what, count in wanted if getattr(run.counts, what) < count
+    ]
+    return f"only {', '.join(short)} exercised" if short else None
+
+
+def _rejections(freeze_digest: str, freeze: FreezeEntry, run: Run, at: str) -> Iterator[Rejection]:
+    if run.record != freeze.record:
+        yield Rejection(code="other_record", text=f"it ran for record {run.record}, not {freeze.record}")
+    if run.freeze != freeze_digest:
+        yield Rejection(code="other_freeze", text=f"it ran under freeze {run.freeze}; this record's is {freeze_digest}")
+    # Run files carry fractions of a second and entries do not: times are compared in whole seconds.
+    began, ended = (time[:19] + "Z" for time in (run.began_at, run.ended_at))
+    if began < freeze.at:
+        yield Rejection(
+            code="before_freeze", text=f"it began {run.began_at}, before the plan was frozen at {freeze.at}"
+        )
+    if run.ended_at < run.began_at:
+        yield Rejection(code="clock", text=f"it ended {run.ended_at}, before it began at {run.began_at}")
+    if ended > at:
+        yield Rejection(code="clock", text=f"it ended {run.ended_at}, after it was taken in at {at}")
+    yield from _plan_rejections(freeze, run)
+
+
+def _plan_rejections(freeze: FreezeEntry, run: Run) -> Iterator[Rejection]:
+    plan = freeze.body.plan
+    rung = next((rung for rung in plan.ladder.rungs if rung.id == run.rung), None)
+    if rung is None:
+        known = ", ".join(rung.id for rung in plan.ladder.rungs)
+        yield Rejection(code="unknown_rung", text=f"the plan has no rung {run.rung}; it has {known}")
+        return
+    if wrong := _wrong_settings(plan, rung, run):
+        yield Rejection(code="settings_mismatch", text="; ".join(wrong))
+    for path, pinned in sorted(freeze.body.code.paths.items()):
+        if wrong_pin := _wrong_pin(path, pinned, run):
+            yield Rejection(code="pin_mismatch", text=wrong_pin)
+
+
+def _wrong_settings(plan: Prereg, rung: Rung, run: Run) -> list[str]:
+    expected = expected_settings(plan, rung)
+    held = dict(plan.scope.held_constant or {}) if plan.scope else {}
+    # A constant that the harness does not report cannot be held against it; one that it reports must agree.
+    expected = {**{key: value for key, value in held.items() if key in run.settings}, **expected}
+    wrong = [
+        f"{key}: the plan has {value!r}, the run {_found(run.settings, key)}"
+        for key, value in expected.items()
+        if key not in run.settings or not _same(run.settings[key], value)
+    ]
+    if plan.workload is not None:
+        wrong += [
+            f"{key}: not in the plan, the run has {run.settings[key]!r}"
+            for key in sorted(set(run.settings) - set(expected))
+        ]
+    return wrong
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equal, and not a truth value against a number."""
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def _found(settings: Mapping[str, Any], key: str) -> str:
+    return f"has {settings[key]!r}" if key in settings else "does not state it"
+
+
+def _wrong_pin(path: str, pinned: str, run: Run) -> str | None:
+    seen = run.code.paths.get(path)
+    if seen is None or isinstance(seen.object, UnknownFact) or isinstance(seen.dirty, UnknownFact):
+        return f"{path}: frozen at {pinned}, and the run did not record what it ran"
+    if seen.object != pinned:
+        return f"{path}: frozen at {pinned}, the run had {seen.object}"
+    if seen.dirty:
+        return f"{path}: the run had uncommitted changes on top of {pinned}"
+    return None
+
+
+def _notes(run: Run) -> Iterator[Note]:
+    if run.outcome.kind != "ok":
+        message = f": {run.outcome.message}" if run.outcome.message else ""
+        yield Note(code=run.outcome.kind, text=f"{run.rung} ended {REASON_WORDS[run.outcome.kind]}{message}")

@@ -1,0 +1,252 @@
+"""The charts of a page: a panel a rung for series, bars for peaks; unknowns are drawn as unknown.
+
+Each says in words what it shows. Numbers are floats here, because a drawing decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from markupsafe import Markup
+
+from ledger.dossier import svg
+from ledger.dossier.curves import Points
+from ledger.dossier.svg import Scale
+from ledger.model.values import Measured, Unknown, Value
+from ledger.units import Unit, display, parse_exact, parse_unit
+
+WIDTH, HEIGHT = 360, 184
+LEFT, RIGHT, TOP, BOTTOM = 46, 350, 18, 150
+MOST_POINTS = 400
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A horizontal line with its words; ``since`` is the first step it covers."""
+
+    value: Fraction
+    text: str
+    class_: str
+    since: int = 0
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What one line chart shows, in base units of ``unit``."""
+
+    key: str
+    title: str
+    points: Points
+    unit: Unit
+    low: Fraction
+    high: Fraction
+    steps: int
+    marks: tuple[Mark, ...] = ()
+    band: Points = ()
+    window: int = 0
+    worst: int | None = None
+    ended: str | None = None
+    notes: tuple[str, ...] = field(default=())
+
+
+def panel(one: Panel) -> Markup:
+    """A line chart of one series against the step, with its band, window, marks and end."""
+    across = Scale(0, max(one.steps - 1, 1), LEFT, RIGHT)
+    up = Scale(_in(one.low, one.unit), _in(one.high, one.unit), BOTTOM, TOP)
+    parts = [*_frame(one, across, up), *_band(one, across, up), *_lines(one, across, up)]
+    parts += [*_marks(one, across, up), *_worst(one, across, up), *_end(one, across)]
+    return svg.picture(WIDTH, HEIGHT, one.title, describe(one), one.key, *parts)
+
+
+def describe(one: Panel) -> str:
+    """The panel in words."""
+    known = [point for point in one.points if point is not None]
+    if not known:
+        return "No number to draw. " + " ".join(one.notes)
+    parts = [
+        f"{len(known)} of {one.steps} planned steps have a number; lowest {display(min(known), one.unit)}, "
+        f"highest {display(max(known), one.unit)}."
+    ]
+    parts += [f"{mark.text}." for mark in one.marks]
+    if one.ended:
+        parts.append(f"The run ended: {one.ended}.")
+    return " ".join([*parts, *one.notes])
+
+
+def _in(base: Fraction, unit: Unit) -> float:
+    return float(base / unit.scale)
+
+
+def _frame(one: Panel, across: Scale, up: Scale) -> list[Markup]:
+    parts = [svg.box(LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP, "plot")]
+    if 0 < one.window < one.steps:
+        start = across(one.steps - one.window)
+        parts.append(svg.box(start, TOP, RIGHT - start, BOTTOM - TOP, "window"))
+    ticks = up.ticks()
+    for tick in ticks:
+        parts.append(svg.line(LEFT, up(tick), RIGHT, up(tick), "grid"))
+        parts.append(svg.label(LEFT - 6, up(tick) + 4, svg.tick_text(tick, ticks), "tick", "end"))
+    if one.unit.symbol != "1":
+        parts.append(svg.label(LEFT - 6, TOP - 6, one.unit.symbol, "tick", "end"))
+    last = one.steps - 1
+    for step, anchor in ((0, "start"), (last, "end")) if last else ((0, "start"),):
+        parts.append(svg.label(across(step), BOTTOM + 16, str(step), "tick", anchor))
+    parts.append(svg.label((LEFT + RIGHT) / 2, BOTTOM + 16, "step", "tick", "middle"))
+    if 0 < one.window < one.steps:
+        parts.append(svg.label(RIGHT, BOTTOM + 30, f"shaded: the frozen window, last {one.window}", "tick", "end"))
+    return parts
+
+
+def _band(one: Panel, across: Scale, up: Scale) -> list[Markup]:
+    known = [(across(step), up(_in(limit, one.unit))) for step, limit in enumerate(one.band) if limit is not None]
+    if len(known) < 2:
+        return []
+    thin = known if len(known) <= MOST_POINTS else [*known[:: len(known) // MOST_POINTS + 1], known[-1]]
+    area = [(thin[0][0], up(0)), *thin, (thin[-1][0], up(0))]
+    return [svg.path(area, "band", closed=True), svg.path(thin, "band-edge")]
+
+
+def _lines(one: Panel, across: Scale, up: Scale) -> list[Markup]:
+    parts: list[Markup] = []
+    ceiling = _in(one.high, one.unit)
+    for run in _unbroken(one.points):
+        thin = thinned(run)
+        drawn = [(across(step), up(min(_in(value, one.unit), ceiling))) for step, value in thin]
+        parts.append(svg.path(drawn, "curve ended" if one.ended else "curve"))
+        above = [step for step, value in thin if _in(value, one.unit) > ceiling]
+        parts += [_arrow(across(step)) for step in above]
+    return parts
+
+
+def _arrow(x: float) -> Markup:
+    return svg.path([(x - 4, TOP + 1), (x, TOP - 6), (x + 4, TOP + 1)], "above", closed=True)
+
+
+def _unbroken(points: Points) -> list[list[tuple[int, Fraction]]]:
+    runs: list[list[tuple[int, Fraction]]] = [[]]
+    for step, value in enumerate(points):
+        if value is None:
+            runs.append([])
+        else:
+            runs[-1].append((step, value))
+    return [run for run in runs if run]
+
+
+def thinned(points: Sequence[tuple[int, Fraction]]) -> list[tuple[int, Fraction]]:
+    """At most about MOST_POINTS points: the lowest and highest of each stretch, so that no spike is lost."""
+    if len(points) <= MOST_POINTS:
+        return list(points)
+    size = -(-len(points) * 2 // MOST_POINTS)
+    kept: list[tuple[int, Fraction]] = []
+    for start in range(0, len(points), size):
+        stretch = points[start : start + size]
+        ends = {min(stretch, key=lambda p: (p[1], p[0])), max(stretch, key=lambda p: (p[1], -p[0]))}
+        kept += sorted(ends)
+    return kept
+
+
+def _marks(one: Panel, across: Scale, up: Scale) -> list[Markup]:
+    parts: list[Markup] = []
+    heights: list[float] = []
+    for mark in one.marks:
+        y = up(_in(mark.value, one.unit))
+        if not TOP - 1 <= y <= BOTTOM + 1:
+            continue
+        parts.append(svg.line(across(mark.since), y, RIGHT, y, mark.class_))
+        text = y - 5 if y - 5 > TOP + 8 and all(abs(y - 5 - other) > 13 for other in heights) else y + 14
+        heights.append(text)
+        parts.append(svg.label(RIGHT - 3, text, mark.text, f"lab {mark.class_}-text", "end"))
+    return parts
+
+
+def _worst(one: Panel, across: Scale, up: Scale) -> list[Markup]:
+    point = one.points[one.worst] if one.worst is not None and one.worst < len(one.points) else None
+    if point is None or one.worst is None:
+        return []
+    x, y = across(one.worst), up(_in(point, one.unit))
+    anchor = "start" if x < (LEFT + RIGHT) / 2 else "end"
+    text = f"{display(point, one.unit)} at step {one.worst}"
+    height = y - 9 if y - 9 > TOP + 8 else y + 18
+    return [
+        svg.tag("circle", cx=x, cy=y, r=3.5, class_="worst"),
+        svg.label(x + (7 if anchor == "start" else -7), height, text, "lab", anchor),
+    ]
+
+
+def _end(one: Panel, across: Scale) -> list[Markup]:
+    if one.ended is None:
+        return []
+    x = across(min(len(one.points), max(one.steps - 1, 1)))
+    right = x > (LEFT + RIGHT) / 2
+    return [
+        svg.line(x, TOP, x, BOTTOM, "end-line"),
+        svg.label(x + (-6 if right else 6), TOP + 14, one.ended, "lab end-text", "end" if right else "start"),
+    ]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One value of a bar chart; ``limit`` is a threshold from the rule, with its words."""
+
+    name: str
+    value: Value
+    text: str
+    limit: Fraction | None = None
+    limit_text: str = ""
+
+
+def bars(key: str, title: str, unit: Unit, items: Sequence[Bar]) -> Markup:
+    """Horizontal bars from zero; what is only known to be at least something is open-ended and hatched."""
+    scale = Scale(0, _widest(items, unit), 0, WIDTH - 4)
+    parts, top = [svg.hatch(f"{key}-h")], 4
+    for item in items:
+        parts += _bar(item, scale, unit, top, f"{key}-h")
+        top += 62 if item.limit is not None else 46
+    words = "; ".join(
+        f"{item.name}: {item.text}" + (f", {item.limit_text}" if item.limit_text else "") for item in items
+    )
+    return svg.picture(WIDTH, top, title, f"Bars from zero. {words}.", key, *parts)
+
+
+def _widest(items: Sequence[Bar], unit: Unit) -> float:
+    ends = [1.04 * _in(item.value.base, unit) for item in items if isinstance(item.value, Measured)]
+    ends += [1.25 * _in(b, unit) for item in items if isinstance(item.value, Unknown) for b in _ends(item.value) if b]
+    ends += [1.15 * _in(item.limit, unit) for item in items if item.limit is not None]
+    return max(ends, default=0.0) or 1.0
+
+
+def _ends(value: Unknown) -> tuple[Fraction | None, Fraction | None]:
+    scale = parse_unit(value.unit).scale if value.unit else Fraction(1)
+    least = parse_exact(value.at_least) * scale if value.at_least is not None else None
+    most = parse_exact(value.at_most) * scale if value.at_most is not None else None
+    return least, most
+
+
+def _bar(item: Bar, scale: Scale, unit: Unit, top: int, hatch: str) -> list[Markup]:
+    y = top + 20
+    parts = [
+        svg.label(0, top + 13, item.name, "bar-name"),
+        svg.label(WIDTH - 4, top + 13, item.text, "bar-value", "end"),
+        svg.box(0, y, WIDTH - 4, 14, "track"),
+    ]
+    if isinstance(item.value, Measured):
+        parts.append(svg.box(0, y, scale(_in(item.value.base, unit)), 14, "bar"))
+    else:
+        parts += _open_bar(item.value, scale, unit, y, hatch)
+    if item.limit is not None:
+        x = scale(_in(item.limit, unit))
+        parts.append(svg.line(x, y - 3, x, y + 18, "limit"))
+        parts.append(svg.label(x, y + 30, item.limit_text, "tick", "end" if x > WIDTH / 2 else "start"))
+    return parts
+
+
+def _open_bar(value: Unknown, scale: Scale, unit: Unit, y: int, hatch: str) -> list[Markup]:
+    least, most = _ends(value)
+    start = scale(_in(least, unit)) if least else 0.0
+    end = scale(_in(most, unit)) if most else float(WIDTH - 4)
+    parts = [svg.box(start, y, end - start, 14, "open", fill=f"url(#{hatch})")]
+    if least:
+        parts += [svg.box(0, y, start, 14, "bar least"), svg.line(start, y - 2, start, y + 16, "least-edge")]
+    return parts

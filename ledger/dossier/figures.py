@@ -1,0 +1,282 @@
+"""Which charts a record gets, and from which numbers: series a step, differences against the control, peaks.
+
+How a chart is drawn is in ``charts.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from markupsafe import Markup
+
+from ledger.dossier import charts, curves
+from ledger.dossier.charts import Bar, Mark, Panel
+from ledger.dossier.curves import Curve
+from ledger.dossier.observed import Observed
+from ledger.model.entries import DecideBody
+from ledger.model.guards import OverlayGuard
+from ledger.model.ladder import Metric
+from ledger.model.plan import Prereg
+from ledger.model.run import Run
+from ledger.model.trace import Clause, GuardPoint
+from ledger.model.values import REASON_WORDS, Measured, Sourced, words
+from ledger.units import UNITS, Unit, display, parse_unit
+
+DATA = UNITS["B"].dimension
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing with its caption; without a drawing, the caption says why there is none."""
+
+    caption: str
+    drawing: Markup | None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Figures that share a scale and a heading."""
+
+    title: str
+    about: str
+    figures: tuple[Figure, ...]
+
+
+def groups(
+    plan: Prereg, observed: Observed, values: Mapping[str, Sourced], decision: DecideBody | None
+) -> tuple[Group, ...]:
+    """Every chart group of a record, in the order of the plan."""
+    attempts = _attempts(plan, observed)
+    found = [
+        _series_group(plan, name, metric, attempts, values)
+        for name, metric in plan.metrics.items()
+        if metric.series is not None
+    ]
+    if decision is not None:
+        found += [
+            _guard_group(plan, name, guard, observed.counted, decision)
+            for name, guard in (plan.guards or {}).items()
+            if isinstance(guard, OverlayGuard)
+        ]
+    found.append(_peaks(plan, values, decision))
+    return tuple(group for group in found if group is not None)
+
+
+def _attempts(plan: Prereg, observed: Observed) -> dict[str, Run]:
+    """By rung, the run that counts, else the last incomplete one: what broke off is drawn, and marked."""
+    found: dict[str, Run] = {}
+    for row in observed.runs:
+        if row.standing == "incomplete" and row.run is not None:
+            found[row.body.body.rung] = row.run
+    found |= observed.counted
+    return {rung.id: found[rung.id] for rung in plan.ladder.rungs if rung.id in found}
+
+
+def _series_group(
+    plan: Prereg, name: str, metric: Metric, attempts: Mapping[str, Run], values: Mapping[str, Sourced]
+) -> Group | None:
+    drawn = {rung: curves.metric_curve(metric, run) for rung, run in attempts.items()}
+    known = [point for curve in drawn.values() for point in curve.known]
+    if not known:
+        return None
+    low, high, clipped = _range(known)
+    control = next((rung.id for rung in plan.ladder.rungs if rung.role == "control"), "")
+    ghost = values.get(f"{control}.{name}")
+    figures = []
+    for rung in plan.ladder.rungs:
+        if rung.id not in drawn:
+            figures.append(Figure(f"{rung.id}, {_role(rung.role)}", None, _absent(values.get(f"{rung.id}.{name}"))))
+            continue
+        marks = tuple(_marks(plan, metric, rung.id, values.get(f"{rung.id}.{name}"), ghost, control))
+        figures.append(
+            _series_figure(plan, name, metric, rung.id, attempts[rung.id], drawn[rung.id], (low, high), marks)
+        )
+    about = f"{metric.series}, {metric.across_ranks} over ranks at each step. One scale for all panels"
+    about += "; it does not start at zero." if low > 0 else "."
+    if clipped:
+        about += " A triangle at the top edge is a step above the scale; its height is in the panel's description."
+    return Group(f"{_plain(name)} at each step", about, tuple(figures))
+
+
+def _series_figure(
+    plan: Prereg,
+    name: str,
+    metric: Metric,
+    rung: str,
+    run: Run,
+    curve: Curve,
+    scale: tuple[Fraction, Fraction],
+    marks: tuple[Mark, ...],
+) -> Figure:
+    role = next(one.role for one in plan.ladder.rungs if one.id == rung)
+    ended = None if run.outcome.kind == "ok" else REASON_WORDS[run.outcome.kind]
+    note = f"{curve.gaps} steps without a number" if curve.gaps else ""
+    drawing = charts.panel(
+        Panel(
+            key=f"c-{name}-{rung}",
+            title=f"{_plain(name)} of {rung} at each step",
+            points=curve.points,
+            unit=parse_unit(metric.unit),
+            low=scale[0],
+            high=scale[1],
+            steps=max(plan.ladder.steps, len(curve.points)),
+            marks=marks,
+            window=metric.samples or 0,
+            ended=ended,
+            notes=_over(curve, scale[1], parse_unit(metric.unit)),
+        )
+    )
+    return Figure(f"{rung}, {_role(role)}", drawing, note)
+
+
+def _over(curve: Curve, high: Fraction, unit: Unit) -> tuple[str, ...]:
+    over = [(step, value) for step, value in enumerate(curve.points) if value is not None and value > high]
+    if not over:
+        return ()
+    step, value = max(over, key=lambda pair: pair[1])
+    return (f"{len(over)} above the scale, the highest {display(value, unit)} at step {step}.",)
+
+
+def _marks(
+    plan: Prereg, metric: Metric, rung: str, own: Sourced | None, ghost: Sourced | None, control: str
+) -> Iterator[Mark]:
+    unit = parse_unit(metric.unit)
+    if own is not None and isinstance(own.value, Measured):
+        since = max(plan.ladder.steps - (metric.samples or plan.ladder.steps), 0)
+        yield Mark(own.value.base, f"{metric.statistic} {display(own.value.base, unit)}", "value", since)
+    if rung != control and ghost is not None and isinstance(ghost.value, Measured):
+        yield Mark(ghost.value.base, f"{control} {display(ghost.value.base, unit)}", "ghost")
+
+
+def _absent(one: Sourced | None) -> str:
+    return words(one.value) if one is not None and not isinstance(one.value, Measured) else "no series to draw"
+
+
+def _range(known: Sequence[Fraction]) -> tuple[Fraction, Fraction, bool]:
+    """A common scale; when a few points dwarf the rest, it ends above the rest and the few are marked."""
+    ranked = sorted(known)
+    low, high = ranked[0], ranked[-1]
+    usual = ranked[(len(ranked) - 1) * 95 // 100]
+    clipped = low > 0 and high > 3 * usual
+    if clipped:
+        high = usual * Fraction(5, 4)
+    pad = (high - low) / 8 or abs(high) / 10 or Fraction(1)
+    return (low - pad if low <= 0 or low - pad > 0 else Fraction(0)), high if clipped else high + pad, clipped
+
+
+def _guard_group(
+    plan: Prereg, name: str, guard: OverlayGuard, counted: Mapping[str, Run], decision: DecideBody
+) -> Group | None:
+    trace = next((one for one in decision.guards if one.name == name), None)
+    control = counted.get(guard.control)
+    if trace is None or control is None:
+        return None
+    drawn = {
+        point.rung: curves.difference_curve(guard, control, counted[point.rung])
+        for point in trace.points
+        if point.rung in counted
+    }
+    bands = {point.rung: curves.band(guard, plan, counted, point) for point in trace.points}
+    reach = [one for curve in drawn.values() for one in curve.known]
+    reach += [one for band in bands.values() for one in band if one is not None]
+    reach += [point.limit.base for point in trace.points if isinstance(point.limit, Measured)]
+    if not reach:
+        return None
+    high = max(reach) * Fraction(9, 8) or Fraction(1)
+    figures = tuple(
+        _guard_figure(plan, name, guard, point, drawn.get(point.rung), bands[point.rung], high)
+        for point in trace.points
+    )
+    about = f"Largest difference over ranks of {guard.series} from {guard.control} at each step; the tinted area is the frozen band."
+    return Group(f"{_plain(name)}: difference from {guard.control}", about, figures)
+
+
+def _guard_figure(
+    plan: Prereg,
+    name: str,
+    guard: OverlayGuard,
+    point: GuardPoint,
+    curve: Curve | None,
+    band: curves.Points,
+    high: Fraction,
+) -> Figure:
+    caption = f"{point.rung} against {guard.control}: {point.verdict}"
+    if curve is None or not curve.known:
+        return Figure(caption, None, point.reason or "no series to draw")
+    marks = ()
+    if isinstance(point.limit, Measured):
+        where = "" if guard.band.reruns_at_least is None else f" at step {point.step}"
+        text = f"frozen band {words(point.limit)}{where}" if point.limit.base else "frozen band: equal to the last bit"
+        marks = (Mark(point.limit.base, text, "band-mark"),)
+    drawing = charts.panel(
+        Panel(
+            key=f"g-{name}-{point.rung}",
+            title=f"Difference of {guard.series} between {point.rung} and {guard.control}",
+            points=curve.points,
+            unit=UNITS["1"],
+            low=Fraction(0),
+            high=high,
+            steps=max(plan.ladder.steps, len(curve.points)),
+            marks=marks,
+            band=band,
+            worst=point.step,
+        )
+    )
+    return Figure(caption, drawing, point.reason or "")
+
+
+def _peaks(plan: Prereg, values: Mapping[str, Sourced], decision: DecideBody | None) -> Group | None:
+    figures = []
+    for name, metric in plan.metrics.items():
+        unit = parse_unit(metric.unit)
+        sources = {rung.id: values.get(f"{rung.id}.{name}") for rung in plan.ladder.rungs}
+        if unit.dimension != DATA or metric.value is None or not any(one and one.entry for one in sources.values()):
+            continue
+        limits = _limits(name, decision)
+        items = []
+        for rung in plan.ladder.rungs:
+            one = sources[rung.id]
+            if one is None:
+                continue
+            limit, text = limits.get(rung.id, (None, ""))
+            items.append(
+                Bar(
+                    f"{rung.id}, {_role(rung.role)}",
+                    one.value,
+                    words(one.value, unit=metric.unit),
+                    limit,
+                    text,
+                )
+            )
+        drawing = charts.bars(f"b-{name}", f"{_plain(name)} of each rung", unit, items)
+        figures.append(Figure(_plain(name), drawing))
+    if not figures:
+        return None
+    about = "Bars start at zero. A hatched, open end is not known; its solid part is what is proven at least."
+    return Group("Memory", about, tuple(figures))
+
+
+def _limits(metric: str, decision: DecideBody | None) -> dict[str, tuple[Fraction, str]]:
+    """Thresholds of clauses that hold one rung's ``metric`` alone against a number."""
+    found: dict[str, tuple[Fraction, str]] = {}
+    for clause in [clause for trace in decision.trace for clause in trace.clauses] if decision else []:
+        refs = [operand.ref for operand in clause.operands]
+        if len(refs) == 1 and refs[0].endswith(f".{metric}") and isinstance(clause.right, Measured):
+            found[refs[0].partition(".")[0]] = (clause.right.base, _limit_text(clause))
+    return found
+
+
+def _limit_text(clause: Clause) -> str:
+    sign = next((sign for sign in ("<=", ">=", "<", ">") if sign in clause.text), "")
+    return f"rule: {sign} {words(clause.right)}".replace("<=", "\u2264").replace(">=", "\u2265")
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _role(role: str) -> str:
+    return role.replace("_", " ")

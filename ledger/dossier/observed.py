@@ -1,0 +1,196 @@
+"""What was observed, arranged for a page: numbers a rung, every run, the facts of the machines.
+
+It takes numbers from entries as they stand and judges nothing; two runs are set against each other only where the
+ledger says that they may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ledger.accounting import sourced
+from ledger.comparability import incomparable_pairs
+from ledger.dossier.view import RecordView
+from ledger.dossier.wording import Shown, column_places, percent, scalar, shown
+from ledger.model.entries import RunEntry
+from ledger.model.ladder import Metric, Rung
+from ledger.model.plan import Prereg
+from ledger.model.run import Definition, Run
+from ledger.model.trace import RunStanding
+from ledger.model.values import REASON_WORDS, Measured, Sourced, Unknown
+
+NOT_SEEN = "not seen"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of the table; ``against`` is its distance from the control, when the two may be compared."""
+
+    metric: str
+    value: Shown
+    evidence_class: str
+    entry: str
+    against: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One rung's numbers."""
+
+    rung: Rung
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rung by metric, with the count of what is not known and of why runs may not be compared."""
+
+    metrics: dict[str, Metric]
+    rows: tuple[Row, ...]
+    unknown: int
+    total: int
+    control: str
+    apart: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One run, what it counts for and why; a rejected run has all of it too."""
+
+    entry: str
+    run: Run | None
+    body: RunEntry
+    standing: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One environment fact: the same word in every run, or one word a run."""
+
+    name: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Observed:
+    """Everything of the region."""
+
+    table: Table
+    runs: tuple[RunRow, ...]
+    counted: dict[str, Run]
+    tally: dict[str, int]
+    shared: tuple[Fact, ...]
+    differing: tuple[Fact, ...]
+    definitions: dict[str, Definition]
+
+
+def observe(view: RecordView, plan: Prereg) -> Observed:
+    """The observed region of a record that has a plan."""
+    standings = _standings(view)
+    runs = tuple(_run_row(digest, entry, view, standings) for digest, entry in view.run_entries)
+    counted = {row.body.body.rung: row.run for row in runs if row.standing == "counted" and row.run}
+    shared, differing = _facts(runs)
+    return Observed(
+        table=_table(plan, values_of(view, plan), counted),
+        runs=runs,
+        counted=counted,
+        tally={name: sum(row.standing == name for row in runs) for name in _STANDINGS},
+        shared=shared,
+        differing=differing,
+        definitions=_definitions(plan, counted),
+    )
+
+
+_STANDINGS = ("counted", "excluded", "incomplete", "rejected", NOT_SEEN)
+
+
+def values_of(view: RecordView, plan: Prereg) -> Mapping[str, Sourced]:
+    """Numbers by ``rung.metric``: those of the decision where one stands, else as the runs count today."""
+    if view.decisions:
+        return view.decisions[-1][1].body.descriptive
+    accounted = view.account()
+    if accounted is None:
+        return {}
+    return {
+        f"{rung.id}.{metric}": sourced(accounted, plan, rung.id, metric)
+        for rung in plan.ladder.rungs
+        for metric in plan.metrics
+    }
+
+
+def _standings(view: RecordView) -> dict[str, RunStanding]:
+    """What each run counts for: as the standing decision says, else by the plan's policy as of now."""
+    if view.decisions:
+        return {one.entry: one for one in view.decisions[-1][1].body.runs}
+    accounted = view.account()
+    return {one.entry: one for one in accounted.standings} if accounted else {}
+
+
+def _run_row(digest: str, entry: RunEntry, view: RecordView, standings: Mapping[str, RunStanding]) -> RunRow:
+    standing = standings.get(digest)
+    run = view.runs.get(digest)
+    if standing is not None:
+        return RunRow(digest, run, entry, standing.standing, standing.why)
+    why = "taken in after the decision" if view.decisions else "its run file could not be read"
+    return RunRow(digest, run, entry, NOT_SEEN, why)
+
+
+def _table(plan: Prereg, values: Mapping[str, Sourced], counted: Mapping[str, Run]) -> Table:
+    missing = Sourced(value=Unknown(unknown="not_stated"), evidence_class="unclassified")
+    control = next((rung.id for rung in plan.ladder.rungs if rung.role == "control"), "")
+    pairs = {pair: why for pair, why in incomparable_pairs(plan, counted).items() if control in pair}
+    columns = {name: [values.get(f"{r.id}.{name}", missing) for r in plan.ladder.rungs] for name in plan.metrics}
+    places = {name: column_places([s.value for s in columns[name]], m.unit) for name, m in plan.metrics.items()}
+    rows = []
+    for index, rung in enumerate(plan.ladder.rungs):
+        comparable = rung.id != control and frozenset((rung.id, control)) not in pairs
+        cells = [
+            _cell(
+                name,
+                metric,
+                columns[name][index],
+                places[name],
+                values.get(f"{control}.{name}") if comparable else None,
+            )
+            for name, metric in plan.metrics.items()
+        ]
+        rows.append(Row(rung, tuple(cells)))
+    every = [one for column in columns.values() for one in column]
+    unknown = sum(isinstance(one.value, Unknown) for one in every)
+    return Table(dict(plan.metrics), tuple(rows), unknown, len(every), control, tuple(pairs.values()))
+
+
+def _cell(name: str, metric: Metric, one: Sourced, places: int | None, control: Sourced | None) -> Cell:
+    against = ""
+    value = one.value
+    if control is not None and isinstance(value, Measured) and isinstance(control.value, Measured):
+        base = control.value.base
+        if base and control.evidence_class == one.evidence_class:
+            against = percent((value.base - base) / abs(base))
+    return Cell(name, shown(value, metric.unit, places=places), one.evidence_class, one.entry or "", against)
+
+
+def _facts(runs: tuple[RunRow, ...]) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
+    """Facts that every run states alike, and the others with one word a run."""
+    read = [row.run for row in runs if row.run is not None]
+    names = sorted({name for run in read for name in run.facts})
+    every = [Fact(name, tuple(_fact(run, name) for run in read)) for name in names]
+    shared = tuple(fact for fact in every if len(set(fact.words)) == 1)
+    return shared, tuple(fact for fact in every if len(set(fact.words)) > 1)
+
+
+def _fact(run: Run, name: str) -> str:
+    return scalar(run.facts[name]) if name in run.facts else f"unknown ({REASON_WORDS['not_recorded']})"
+
+
+def _definitions(plan: Prereg, counted: Mapping[str, Run]) -> dict[str, Definition]:
+    """By metric, how its source was measured, from the first counted run that says so."""
+    found: dict[str, Definition] = {}
+    for name, metric in plan.metrics.items():
+        source = metric.series or str(metric.value)
+        said = [run.definitions[source] for run in counted.values() if source in run.definitions]
+        if said:
+            found[name] = said[0]
+    return found

@@ -1,0 +1,85 @@
+"""What a page is made from: one record's plan, entries, run files and state, all read already.
+
+It opens no file and asks no clock: whoever builds a view has done both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ledger.accounting import Account, Intake, account
+from ledger.errors import Problem
+from ledger.lifecycle import Standing, standing_decisions
+from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunEntry
+from ledger.model.plan import Prereg
+from ledger.model.run import Run
+
+
+@dataclass(frozen=True)
+class EntryView:
+    """One entry file: its name, the full sha256 of its bytes, its reading, and its length in bytes."""
+
+    name: str
+    digest: str
+    entry: Entry
+    size: int
+
+
+@dataclass(frozen=True)
+class RecordView:
+    """One record, ready to be shown.
+
+    ``plan`` is the frozen plan, else the draft, else None when it could not be read. ``runs`` holds the run file of
+    each run entry, by the entry's digest. ``problems`` are what ``check`` says of a draft. ``as_of`` is UTC time text.
+    """
+
+    id: str
+    plan: Prereg | None
+    frozen: bool
+    standing: Standing
+    entries: tuple[EntryView, ...]
+    runs: Mapping[str, Run]
+    problems: tuple[Problem, ...]
+    as_of: str
+
+    @property
+    def draft(self) -> bool:
+        """Whether nothing has been fixed yet."""
+        return not self.frozen
+
+    @property
+    def title(self) -> str:
+        """The plan's title, or the record's id when the plan could not be read."""
+        return self.plan.title if self.plan else self.id
+
+    @property
+    def freeze(self) -> FreezeEntry | None:
+        """The freeze entry."""
+        return next((one.entry for one in self.entries if isinstance(one.entry, FreezeEntry)), None)
+
+    @property
+    def run_entries(self) -> tuple[tuple[str, RunEntry], ...]:
+        """Every run entry with its digest, in the order of the entries."""
+        return tuple((one.digest, one.entry) for one in self.entries if isinstance(one.entry, RunEntry))
+
+    @property
+    def decisions(self) -> tuple[tuple[str, DecideEntry], ...]:
+        """The decisions that stand: one, or several that contest each other."""
+        return tuple(standing_decisions([(one.digest, one.entry) for one in self.entries]))
+
+    @property
+    def earlier_decisions(self) -> tuple[tuple[str, DecideEntry], ...]:
+        """The decisions that a later one has taken the place of; they stay in the record."""
+        standing = {digest for digest, _ in self.decisions}
+        every = ((one.digest, one.entry) for one in self.entries)
+        return tuple((d, e) for d, e in every if isinstance(e, DecideEntry) and d not in standing)
+
+    def account(self) -> Account | None:
+        """What each run counts for by the plan's policy; None without a plan."""
+        if self.plan is None:
+            return None
+        intakes = [
+            Intake(digest, entry.body, self.runs[digest]) for digest, entry in self.run_entries if digest in self.runs
+        ]
+        return account(self.plan, intakes)

@@ -1,0 +1,116 @@
+"""The door to the harness: a program of its own that runs one rung and leaves one run file.
+
+Nothing of it is imported here; the two meet in the freeze entry that goes in and the run file that comes out.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ledger.errors import EnvironmentFault, InputError
+
+PROGRAM = "ledger-bench"
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Harness:
+    """An installed harness, by the path of its program."""
+
+    program: str
+
+    def run(self, freeze: Path, rung: str, out: Path, nproc: int, cwd: Path, on_event: Callable[[Event], None]) -> Path:
+        """Run one attempt of ``rung`` with ``nproc`` processes, and return its run file.
+
+        ``on_event`` gets each event of progress. A run that failed has a run file too. Raises InputError when the
+        harness refuses its input, EnvironmentFault when it leaves no run file.
+        """
+        command = [
+            self.program,
+            "run",
+            "--freeze",
+            str(freeze),
+            "--rung",
+            rung,
+            "--out",
+            str(out),
+            "--nproc",
+            str(nproc),
+        ]
+        last: Event = {}
+        with (
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd) as process,
+            _interrupts_go_to(process),
+        ):
+            assert process.stdout is not None
+            assert process.stderr is not None
+            for line in process.stdout:
+                if event := _event(line):
+                    on_event(event)
+                    last = event
+            prose = process.stderr.read()
+        if process.returncode != 0 or last.get("event") != "done":
+            raise _failed(process.returncode, prose, rung)
+        return Path(cwd, str(last["run"]))
+
+
+class _interrupts_go_to:
+    """Ctrl-C reaches the harness by itself; this process waits, so that the harness can write its run file."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> None:
+        self._before = {number: signal.signal(number, self._forward) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _forward(self, number: int, _frame: object) -> None:
+        if self._process.poll() is None:
+            self._process.send_signal(number)
+
+
+def find_harness() -> Harness:
+    """The harness beside this interpreter, else on the path. Raises EnvironmentFault ``no_harness``."""
+    beside = Path(sys.executable).parent / PROGRAM
+    program = str(beside) if beside.is_file() else shutil.which(PROGRAM)
+    if program is None:
+        raise EnvironmentFault(
+            "no_harness",
+            f"the harness {PROGRAM} is not installed",
+            expected=f"{PROGRAM} beside this program or on the path",
+            found="no such program",
+            hint="pip install 'evidence-ledger[bench]', or run your own harness and ingest its run files",
+        )
+    return Harness(program)
+
+
+def _event(line: str) -> Event | None:
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) and "event" in event else None
+
+
+def _failed(code: int, prose: str, rung: str) -> InputError | EnvironmentFault:
+    kind = InputError if code == 2 else EnvironmentFault
+    words = prose.strip()
+    return kind(
+        "harness_refused" if code == 2 else "harness_failed",
+        f"the harness left no run file for rung {rung}",
+        expected="a run file, whatever the outcome of the run",
+        found=words[-2000:] or f"exit status {code}",
+        hint="mend what it says, and run again: rungs that are done are not run again",
+    )

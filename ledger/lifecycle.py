@@ -1,0 +1,105 @@
+"""The state of a record, computed from the entries present and never stored.
+
+Time comes in as an argument; nothing here reads a clock or a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ledger.model.decision import INCONCLUSIVE
+from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunEntry
+from ledger.model.plan import Prereg
+
+State = Literal["draft", "frozen", "running", "complete", "decided", "contested", "overdue"]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A record at a glance."""
+
+    state: State
+    overdue: bool
+    freeze: str | None
+    decide: str | None
+    disposition: str | None
+    complete_rungs: tuple[str, ...]
+    waiting_rungs: tuple[str, ...]
+
+
+def standing(plan: Prereg | None, entries: Sequence[tuple[str, Entry]], today: str) -> Standing:
+    """The state of a record with these ``(digest, entry)`` pairs on ``today`` (YYYY-MM-DD).
+
+    ``plan`` is the frozen plan where there is one, else the draft if it can be read.
+    """
+    freeze = next((digest for digest, entry in entries if isinstance(entry, FreezeEntry)), None)
+    deciding = standing_decisions(entries)
+    complete, waiting = _rungs(plan, entries)
+    contested = len({entry.body.disposition for _, entry in deciding}) > 1
+    decided = deciding[-1] if deciding else None
+    late = bool(plan and plan.due and plan.due < today and (decided is None or contested))
+    return Standing(
+        state=_state(freeze, bool(decided), contested, late, waiting, any(isinstance(e, RunEntry) for _, e in entries)),
+        overdue=late,
+        freeze=freeze,
+        decide=decided[0] if decided and not contested else None,
+        disposition=decided[1].body.disposition if decided and not contested else None,
+        complete_rungs=complete,
+        waiting_rungs=waiting,
+    )
+
+
+def standing_decisions(entries: Sequence[tuple[str, Entry]]) -> list[tuple[str, DecideEntry]]:
+    """The decide entries that no later decide entry has seen; more than one with different outcomes contest."""
+    parents = {digest: set(entry.parents) for digest, entry in entries}
+    deciding = [(digest, entry) for digest, entry in entries if isinstance(entry, DecideEntry)]
+    seen: set[str] = set()
+    for digest, _ in deciding:
+        seen |= _ancestors(digest, parents)
+    return [(digest, entry) for digest, entry in deciding if digest not in seen]
+
+
+def _ancestors(digest: str, parents: dict[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    waiting = list(parents.get(digest, ()))
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting += parents.get(one, ())
+    return found
+
+
+def _rungs(plan: Prereg | None, entries: Sequence[tuple[str, Entry]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Rungs with a complete run that may count, and rungs of the ladder that still wait for one."""
+    done = {
+        entry.body.rung
+        for _, entry in entries
+        if isinstance(entry, RunEntry) and entry.body.complete and not entry.body.rejections
+    }
+    rungs = plan.ladder.rungs if plan else ()
+    complete = tuple(rung.id for rung in rungs if rung.id in done)
+    return complete, tuple(rung.id for rung in rungs if rung.id not in done and rung.run_if is None)
+
+
+def _state(
+    freeze: str | None, decided: bool, contested: bool, late: bool, waiting: tuple[str, ...], any_run: bool
+) -> State:
+    if contested:
+        return "contested"
+    if decided:
+        return "decided"
+    if late:
+        return "overdue"
+    if freeze is None:
+        return "draft"
+    if not waiting:
+        return "complete"
+    return "running" if any_run else "frozen"
+
+
+def may_decide_again(decided: DecideEntry) -> bool:
+    """Only a decision that lacked something may be followed by another, and both stay."""
+    return decided.body.disposition == INCONCLUSIVE

@@ -1,0 +1,159 @@
+"""Entries: the immutable facts of a record, each with an envelope and a body of its kind.
+
+Format history: v1, the first. An entry's bytes are its RFC 8785 canonical JSON and its identity is their sha256;
+reading and writing files is the store's work.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from ledger.model.base import Commit, Digest, Name, OutcomeName, RecordId, Slug, Strict, Text, Time
+from ledger.model.budget import Cost
+from ledger.model.plan import Prereg
+from ledger.model.run import Outcome
+from ledger.model.trace import GuardTrace, Note, RuleTrace, RunStanding, Truth
+from ledger.model.values import Resource, Sourced, Unknown
+
+ENTRY_SCHEMA = "ledger/entry/v1"
+
+
+class Person(Strict):
+    """Who wrote an entry, as git or the command line said; not proven without a signature."""
+
+    name: Text = Field(description="Name.")
+    email: Text | None = Field(default=None, description="Address.")
+
+
+class Tool(Strict):
+    """The program that wrote an entry."""
+
+    name: Text = Field(description="Distribution name.")
+    version: Text = Field(description="Its version.")
+
+
+class FrozenRule(Strict):
+    """A rule as frozen: its text, and its typed tree with numbers in base units as exact text."""
+
+    outcome: OutcomeName = Field(description="The outcome it decides.")
+    text: Text = Field(description="Source text.")
+    ast: dict[str, Any] = Field(description="Typed syntax tree; see ledger/rules/syntax.py for its nodes.")
+
+
+class PinnedBaseline(Strict):
+    """A baseline's ref, resolved again at freeze."""
+
+    name: Slug = Field(description="The baseline.")
+    ref: Text = Field(description="The ref.")
+    old: Commit | None = Field(default=None, description="Commit written in the draft, if any.")
+    new: Commit = Field(description="Commit the ref stood at when the plan was frozen.")
+
+
+class CodePin(Strict):
+    """The code under test at freeze."""
+
+    commit: Commit | Unknown = Field(description="Commit of HEAD.")
+    tree: Commit | Unknown = Field(description="Tree of HEAD.")
+    paths: dict[str, Commit] = Field(default_factory=dict, description="Git object id of each pinned path.")
+
+
+class FreezeBody(Strict):
+    """What freeze fixes."""
+
+    prereg: Resource = Field(description="The plan file.")
+    plan: Prereg = Field(description="The plan, read, with defaults filled in.")
+    rules: tuple[FrozenRule, ...] = Field(description="Each rule, parsed and typed.")
+    cost: Cost | None = Field(default=None, description="The cost estimate held against the gate.")
+    baselines: tuple[PinnedBaseline, ...] = Field(default=(), description="Baselines re-pinned at then-HEAD.")
+    code: CodePin = Field(description="Code pins.")
+    notes: tuple[Note, ...] = Field(default=(), description="What check warned of.")
+    tool: Tool = Field(description="The program.")
+
+
+class Rejection(Strict):
+    """Why a run can never count."""
+
+    code: Literal[
+        "before_freeze",
+        "other_freeze",
+        "other_record",
+        "unknown_rung",
+        "pin_mismatch",
+        "settings_mismatch",
+        "clock",
+    ] = Field(description="Stable short name.")
+    text: Text = Field(description="In words, with expected and found.")
+
+
+class RunBody(Strict):
+    """What ingest derives from a run file under the frozen plan."""
+
+    run: Resource = Field(description="The run file, kept byte for byte as a blob.")
+    freeze: Digest = Field(description="The freeze entry this run was held against.")
+    run_id: Text = Field(description="The run's own id.")
+    rung: Text = Field(description="The rung it says it ran.")
+    began_at: Text = Field(description="Start, by the harness's clock.")
+    ended_at: Text = Field(description="End, by the harness's clock.")
+    outcome: Outcome = Field(description="How the run ended.")
+    complete: bool = Field(description="Whether it did all a rung must do, or ended in a fact such as out of memory.")
+    incomplete_because: Text | None = Field(default=None, description="What is missing.")
+    rejections: tuple[Rejection, ...] = Field(default=(), description="Why it can never count; none: it may.")
+    metrics: dict[Name, Sourced] = Field(description="The plan's metrics, read off this run.")
+    notes: tuple[Note, ...] = Field(default=(), description="What a reader must see.")
+
+
+class DecideBody(Strict):
+    """What the frozen rule says of the evidence present."""
+
+    freeze: Digest = Field(description="The freeze entry.")
+    evidence: tuple[Digest, ...] = Field(description="Every run entry looked at, sorted.")
+    disposition: OutcomeName = Field(description="One outcome of the plan, INCONCLUSIVE or VOID.")
+    why: Text = Field(description="The reason, in words.")
+    trace: tuple[RuleTrace, ...] = Field(description="Each outcome's rule, in order.")
+    guards: tuple[GuardTrace, ...] = Field(default=(), description="Each guard.")
+    runs: tuple[RunStanding, ...] = Field(description="Every run, and what it counts for.")
+    descriptive: dict[str, Sourced] = Field(
+        default_factory=dict, description="Numbers observed, by rung.metric; they describe and do not decide."
+    )
+    expectations: dict[Slug, Truth] = Field(default_factory=dict, description="Each prediction, scored.")
+    notes: tuple[Note, ...] = Field(default=(), description="What a reader must see.")
+
+
+class _Envelope(Strict):
+    schema_: Literal["ledger/entry/v1"] = Field(alias="schema", description="Format and version.")
+    record: RecordId = Field(description="The record it belongs to.")
+    parents: tuple[Digest, ...] = Field(description="Every head of the record when it was written, sorted.")
+    at: Time = Field(description="When it was written, by the writer's clock, UTC.")
+    by: Person | None = Field(default=None, description="Who wrote it.")
+
+
+class FreezeEntry(_Envelope):
+    """The plan became immutable."""
+
+    kind: Literal["freeze"] = Field(description="Kind of entry.")
+    body: FreezeBody = Field(description="What was fixed.")
+
+
+class RunEntry(_Envelope):
+    """A run file was taken in."""
+
+    kind: Literal["run"] = Field(description="Kind of entry.")
+    body: RunBody = Field(description="What was derived from it.")
+
+
+class DecideEntry(_Envelope):
+    """The frozen rule was evaluated."""
+
+    kind: Literal["decide"] = Field(description="Kind of entry.")
+    body: DecideBody = Field(description="What it said.")
+
+
+Entry = Annotated[FreezeEntry | RunEntry | DecideEntry, Field(discriminator="kind")]
+
+
+class EntryDocument(Strict):
+    """A wrapper, so that an entry of any kind can be read and described as one schema."""
+
+    entry: Entry = Field(description="The entry.")

@@ -1,0 +1,158 @@
+"""The run file: what a harness measured on one attempt of one rung, raw.
+
+Format history:
+- ``ledger/run/v1``: the first. Series and values carry their unit and method in ``definitions``.
+
+A run file is kept byte for byte; nothing here decides whether it counts: see ``ledger/intake.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from ledger.model.base import (
+    Commit,
+    Count,
+    Digest,
+    FineTime,
+    Name,
+    RecordId,
+    Scalar,
+    Slug,
+    Strict,
+    Text,
+    UnitText,
+)
+from ledger.model.values import Reason
+
+RUN_SCHEMA = "ledger/run/v1"
+
+OutcomeKind = Literal["ok", "oom", "peer_oom", "timeout", "killed", "error", "refused"]
+HexFloat = Annotated[str, Field(pattern=r"^(-?0x[01]\.[0-9a-f]+p[+-][0-9]+|-?inf|nan)$")]
+
+
+class UnknownNumber(Strict):
+    """A number the harness could not measure, and why; bounds are in the unit of its definition."""
+
+    unknown: Reason = Field(description="Why there is no number.")
+    detail: Text | None = Field(default=None, description="The circumstances.")
+    at_least: int | float | None = Field(default=None, description="A proven lower bound.")
+    at_most: int | float | None = Field(default=None, description="A proven upper bound.")
+
+
+class UnknownFact(Strict):
+    """A fact the harness could not read, and why."""
+
+    unknown: Reason = Field(description="Why it is not known.")
+    detail: Text | None = Field(default=None, description="The circumstances.")
+
+
+Number = int | float | UnknownNumber
+Sample = int | float | HexFloat | UnknownNumber
+Fact = bool | int | float | str | UnknownFact
+
+
+class Outcome(Strict):
+    """How the run ended. Running out of memory is a fact like any other."""
+
+    kind: OutcomeKind = Field(description="ok, or what ended it.")
+    rank: Count | None = Field(default=None, description="The rank it happened on.")
+    phase: Text | None = Field(default=None, description="The phase it happened in.")
+    step: Count | None = Field(default=None, description="The step it happened in, from 0.")
+    message: Text | None = Field(default=None, description="What the program said.")
+    requested_bytes: Count | None = Field(default=None, description="The allocation that failed.")
+    limits: dict[str, Count] | None = Field(
+        default=None, description="Limit in force, in bytes, for each peak value that it bounds from below."
+    )
+
+
+class Harness(Strict):
+    """The program that measured."""
+
+    name: Text = Field(description="Its name.")
+    version: Text = Field(description="Its version.")
+    source_digest: Digest | None = Field(default=None, description="sha256 over its source files.")
+
+
+class CodePath(Strict):
+    """One pinned path as the run saw it."""
+
+    object: Commit | UnknownFact = Field(description="Git object id at HEAD.")
+    dirty: bool | UnknownFact = Field(description="Whether the working tree differed from HEAD there.")
+
+
+class RunCode(Strict):
+    """The code that ran."""
+
+    commit: Commit | UnknownFact = Field(description="Commit of HEAD.")
+    paths: dict[str, CodePath] = Field(default_factory=dict, description="The plan's pinned paths.")
+
+
+class Definition(Strict):
+    """What a series or value is: its unit, what it means and how it was measured."""
+
+    unit: UnitText = Field(description="Unit symbol.")
+    definition: Text = Field(description="What it is.")
+    method: Text = Field(description="How it was measured.")
+    scope: Text = Field(description="What one number covers, such as one rank, one step.")
+
+
+class Rank(Strict):
+    """What one rank measured."""
+
+    rank: Count = Field(description="Rank, from 0.")
+    device: Text = Field(description="The device it ran on.")
+    series: dict[Name, tuple[Sample, ...]] = Field(default_factory=dict, description="Per-step series by name.")
+    phases: dict[Name, dict[Slug, Number]] = Field(default_factory=dict, description="Values by phase and name.")
+
+
+class Exercised(Strict):
+    """What was really exercised."""
+
+    steps: Count = Field(description="Training steps measured.")
+    eval: Count = Field(description="Evaluations.")
+    save: Count = Field(description="Checkpoint saves.")
+
+
+class Check(Strict):
+    """A numeric check the harness made; the frozen plan says what passes."""
+
+    value: Number = Field(description="What came out.")
+    definition: Text = Field(description="What it compares and how.")
+
+
+class Run(Strict):
+    """One attempt of one rung."""
+
+    schema_: Literal["ledger/run/v1"] = Field(alias="schema", description="Format and version.")
+    run_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=128)] = Field(
+        description="Unique to this attempt."
+    )
+    record: RecordId = Field(description="The record it ran for.")
+    freeze: Digest = Field(description="Digest of the freeze entry it ran under.")
+    rung: Name = Field(description="The rung.")
+    began_at: FineTime = Field(description="Start, UTC.")
+    ended_at: FineTime = Field(description="End, UTC.")
+    outcome: Outcome = Field(description="How it ended.")
+    settings: dict[Slug, Scalar] = Field(description="Every setting, resolved.")
+    settings_digest: Digest | None = Field(default=None, description="sha256 of the settings' canonical JSON.")
+    harness: Harness = Field(description="The program that measured.")
+    code: RunCode = Field(description="The code that ran.")
+    facts: dict[Name, Fact] = Field(description="Environment and input facts.")
+    definitions: dict[Slug, Definition] = Field(description="What each series and value is.")
+    ranks: tuple[Rank, ...] = Field(description="What each rank measured; empty when none got far enough.")
+    counts: Exercised = Field(description="What was exercised.")
+    checks: dict[Slug, Check] = Field(default_factory=dict, description="Numeric checks.")
+
+    @model_validator(mode="after")
+    def _all_defined(self) -> Run:
+        used = {name for rank in self.ranks for name in rank.series}
+        used |= {name for rank in self.ranks for values in rank.phases.values() for name in values}
+        missing = sorted(used - set(self.definitions))
+        if missing:
+            raise ValueError(f"no definition for {', '.join(missing)}; every series and value needs one")
+        if len({rank.rank for rank in self.ranks}) != len(self.ranks):
+            raise ValueError("the same rank stands twice")
+        return self

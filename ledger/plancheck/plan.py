@@ -1,0 +1,39 @@
+"""All that can be said of a plan before anything runs, in one list.
+
+Pure, and independent of the day: what depends on the clock or on git is asked by the action that freezes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ledger.errors import Problem
+from ledger.model.base import Positions, place
+from ledger.model.plan import Prereg
+from ledger.model.trace import Note
+from ledger.plancheck.readiness import readiness_faults
+from ledger.plancheck.rules import rule_faults
+from ledger.plancheck.structure import Fault, structure_faults
+
+_ORDER = ("error", "blocker", "warning")
+
+
+def check_plan(plan: Prereg, positions: Positions | None = None) -> list[Problem]:
+    """Every fault of ``plan``: errors first, then blockers, then warnings; ``where`` is the line and field path."""
+    faults: list[Fault] = list(structure_faults(plan))
+    # Rules are read against the ladder: with two rungs of one name there is nothing to read them against.
+    if not any(problem.code == "duplicate_rung" for _, problem in faults):
+        faults += rule_faults(plan)
+    faults += readiness_faults(plan)
+    found = [_placed(path, problem, positions or {}) for path, problem in faults]
+    return sorted(found, key=lambda problem: _ORDER.index(problem.severity))
+
+
+def _placed(path: tuple[str | int, ...], problem: Problem, positions: Positions) -> Problem:
+    where = place(path, positions)
+    return replace(problem, where=f"{where}, {problem.where}" if problem.where else where)
+
+
+def freeze_notes(plan: Prereg) -> list[Note]:
+    """What a reader of the frozen plan must know: the warnings, without their lines."""
+    return [Note(code=problem.code, text=problem.what) for problem in check_plan(plan) if problem.severity == "warning"]

@@ -1,0 +1,166 @@
+"""What still stands between a sound plan and freeze: cost, entry conditions, checklist; and what the runner leaves
+to people.
+
+A blocker is not a mistake: a draft may wait for a condition to be met. A plan dearer than its own gate is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ledger import budget
+from ledger.errors import Problem
+from ledger.model.plan import Prereg
+from ledger.model.values import words
+from ledger.plancheck.structure import Fault
+from ledger.units import parse_quantity
+
+
+def readiness_faults(plan: Prereg) -> Iterator[Fault]:
+    """Every fault of this kind, each with the path of the field it is in."""
+    yield from _cost(plan)
+    yield from _conditions(plan)
+    yield from _left_to_people(plan)
+
+
+def _cost(plan: Prereg) -> Iterator[Fault]:
+    if plan.budget is None:
+        return
+    for name in ("step", "load", "eval", "save"):
+        text = getattr(plan.budget, name)
+        if (
+            text not in (None, "unknown")
+            and parse_quantity(text).unit.dimension != parse_quantity("1 s").unit.dimension
+        ):
+            yield (
+                ("budget", name),
+                Problem("unit_clash", f"{name} must be a time", expected="such as 3.2 s", found=text),
+            )
+            return
+    gate = parse_quantity(plan.budget.gate)
+    if gate.unit.dimension not in (budget.GPU_TIME.dimension, parse_quantity("1 s").unit.dimension):
+        yield (
+            ("budget", "gate"),
+            Problem("unit_clash", "the gate must be a cost", expected="GPU-h, h, min or s", found=plan.budget.gate),
+        )
+        return
+    yield from _against_gate(plan)
+
+
+def _against_gate(plan: Prereg) -> Iterator[Fault]:
+    cost = budget.estimate(plan)
+    if cost is None or plan.budget is None:
+        return
+    least, gate = budget.lower_bound(cost.estimate), parse_quantity(plan.budget.gate)
+    if least is not None and least > gate.base:
+        yield (
+            ("budget", "gate"),
+            Problem(
+                "over_gate",
+                "the cost estimate exceeds the plan's own gate",
+                expected=f"at most {words(cost.gate)}",
+                found=cost.arithmetic,
+                hint="mend the estimate, make the ladder smaller, or raise the gate and say why",
+            ),
+        )
+    elif plan.budget.load == "unknown":
+        yield (
+            ("budget", "load"),
+            Problem(
+                "load_unknown",
+                "the estimate cannot be held against the gate while loading time is unknown",
+                found=cost.arithmetic,
+                hint="measure one load and state it",
+                severity="blocker",
+            ),
+        )
+    yield from _against_stated(plan, least)
+
+
+def _against_stated(plan: Prereg, least: object) -> Iterator[Fault]:
+    if plan.budget is None or plan.budget.stated is None:
+        return
+    cost, stated = budget.estimate(plan), parse_quantity(plan.budget.stated)
+    if cost is not None and stated.base != least:
+        yield (
+            ("budget", "stated"),
+            Problem(
+                "stated_cost",
+                "the stated estimate is not what the plan computes to",
+                expected=cost.arithmetic,
+                found=plan.budget.stated,
+                hint="state the computed figure, or leave stated out",
+            ),
+        )
+
+
+def _conditions(plan: Prereg) -> Iterator[Fault]:
+    for index, condition in enumerate(plan.entry_conditions or ()):
+        path = ("entry_conditions", index)
+        if condition.met is not True:
+            found = "unknown" if condition.met == "unknown" else "not met"
+            yield (
+                (*path, "met"),
+                Problem(
+                    "entry_condition",
+                    f"entry condition {condition.id} is {found}",
+                    found=condition.text,
+                    hint="freeze when it is met, with evidence",
+                    severity="blocker",
+                ),
+            )
+        elif condition.evidence is None:
+            yield (
+                path,
+                Problem(
+                    "no_evidence",
+                    f"entry condition {condition.id} is called met without evidence",
+                    hint="add evidence: a commit, a test with its return code, a measured number or a link",
+                    severity="blocker",
+                ),
+            )
+    for index, item in enumerate(plan.checklist or ()):
+        if not item.done:
+            yield (
+                ("checklist", index, "done"),
+                Problem(
+                    "checklist",
+                    f"checklist item {item.id} is not ticked",
+                    found=item.text,
+                    hint="finish it, then set done: true and say what shows it",
+                    severity="blocker",
+                ),
+            )
+        elif item.evidence is None:
+            yield (
+                ("checklist", index),
+                Problem(
+                    "no_evidence",
+                    f"checklist item {item.id} is ticked without evidence",
+                    hint="add evidence:",
+                    severity="blocker",
+                ),
+            )
+
+
+def _left_to_people(plan: Prereg) -> Iterator[Fault]:
+    """Typed fields that are frozen and shown, and that this version's runner does not act on by itself."""
+    searches = [rung.id for rung in plan.ladder.rungs if rung.search is not None]
+    conditional = [rung.id for rung in plan.ladder.rungs if rung.run_if is not None]
+    fields = (
+        (bool(plan.kill), ("kill",), "kill conditions"),
+        (plan.window is not None, ("window",), "the run window"),
+        (bool(searches), ("ladder", "rungs"), f"the search of {', '.join(searches)}"),
+        (bool(conditional), ("ladder", "rungs"), f"when {', '.join(conditional)} runs"),
+        (plan.budget is not None, ("budget", "on_projected_overrun"), "a projected overrun"),
+    )
+    for present, path, what in fields:
+        if present:
+            yield (
+                path,
+                Problem(
+                    "left_to_people",
+                    f"{what}: frozen and shown, and left to people; ledger run does not act on it",
+                    severity="warning",
+                ),
+            )

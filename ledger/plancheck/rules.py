@@ -1,0 +1,189 @@
+"""Whether a plan's rule can be trusted to decide: typed, exclusive, not vacuous, and proven by worked examples.
+
+It evaluates the frozen rule on made-up values only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ledger.errors import InputError, Problem, RuleError
+from ledger.model.decision import INCONCLUSIVE, Example, Outcome
+from ledger.model.plan import Prereg
+from ledger.model.values import Measured, Sourced, StatedRange, StatedValue, Unknown, Value
+from ledger.plancheck.structure import Fault, Path, _unknown_name
+from ledger.references import Namespace, rung_of
+from ledger.rules import Expr, check_types, evaluate, faults, parse, references
+from ledger.units import exact_text, fraction_of, parse_quantity, parse_unit
+
+NEVER_ADOPT_ON = ("diagnosis", "record_only", "calibration")
+
+
+def rule_faults(plan: Prereg) -> Iterator[Fault]:
+    """Every fault of this kind, each with the path of the field it is in."""
+    names, parsed = Namespace(plan), {}
+    yield from _outcomes(plan)
+    for index, outcome in enumerate(plan.decision.outcomes):
+        if outcome.when is None:
+            continue
+        path: Path = ("decision", "outcomes", index, "when")
+        expr, problems = read_rule(outcome.when, names)
+        yield from ((path, problem) for problem in problems)
+        if expr is not None:
+            parsed[outcome.name] = expr
+            yield from _roles(outcome, expr, names, path)
+    sound = len(parsed) == sum(1 for outcome in plan.decision.outcomes if outcome.when is not None)
+    if sound:
+        yield from ((("decision", "outcomes"), fault) for fault in faults(list(parsed.items()), names.types))
+    for index, one in enumerate(plan.expectations or ()):
+        yield from ((("expectations", index, "claim"), problem) for problem in read_rule(one.claim, names)[1])
+    if sound:
+        yield from _examples(plan, names, parsed)
+
+
+def read_rule(text: str, names: Namespace) -> tuple[Expr | None, list[Problem]]:
+    """A rule parsed and type-checked; no expression when there are problems."""
+    try:
+        expr = parse(text)
+    except RuleError as error:
+        return None, list(error.problems)
+    problems = check_types(expr, names.types, text=text)
+    return (None if problems else expr), problems
+
+
+def _outcomes(plan: Prereg) -> Iterator[Fault]:
+    outcomes = plan.decision.outcomes
+    path: Path = ("decision", "outcomes")
+    for index, outcome in enumerate(outcomes):
+        if outcome.name in [other.name for other in outcomes[:index]]:
+            yield (
+                (*path, index, "name"),
+                Problem("duplicate_outcome", f"two outcomes are named {outcome.name}"),
+            )
+        for place, guard in enumerate(outcome.requires or ()):
+            if guard not in (plan.guards or {}):
+                yield (*path, index, "requires", place), _unknown_name("guard", guard, plan.guards or {})
+    if [outcome.otherwise for outcome in outcomes] != [None] * (len(outcomes) - 1) + [True]:
+        yield (
+            path,
+            Problem(
+                "no_default",
+                "the outcomes do not end in exactly one default",
+                expected="the last outcome, and only it, with otherwise: true",
+                hint="add it, so that every case has an outcome",
+            ),
+        )
+
+
+def _roles(outcome: Outcome, expr: Expr, names: Namespace, path: Path) -> Iterator[Fault]:
+    if not outcome.changes_something:
+        return
+    for reference in references(expr):
+        role = names.roles[rung_of(reference)]
+        if role in NEVER_ADOPT_ON:
+            yield (
+                path,
+                Problem(
+                    "adopts_on_role",
+                    f"{outcome.name} would be decided by {reference}, and {rung_of(reference)} is a {role} rung",
+                    expected="control and candidate rungs only",
+                    found=reference,
+                    hint=f"compare a candidate, or give {rung_of(reference)} another role before anything runs",
+                ),
+            )
+
+
+def _examples(plan: Prereg, names: Namespace, parsed: Mapping[str, Expr]) -> Iterator[Fault]:
+    given: set[str] = set()
+    for index, example in enumerate(plan.decision.examples):
+        path: Path = ("decision", "examples", index)
+        unsound = False
+        for name, stated in example.given.items():
+            if problem := _bad_value(name, stated, names):
+                unsound = True
+                yield (*path, "given", name), problem
+        if unsound:
+            continue
+        found = example_outcome(plan, names, parsed, example)
+        given.add(found)
+        if found != example.gives:
+            yield (
+                (*path, "gives"),
+                Problem(
+                    "example_fails",
+                    "the rule does not give what the example says",
+                    expected=example.gives,
+                    found=found,
+                    hint="mend the rule or the example: one of them is not what was meant",
+                ),
+            )
+    yield from _kinds(plan, given)
+
+
+def _kinds(plan: Prereg, given: set[str]) -> Iterator[Fault]:
+    """Each outcome with a rule, the default, and INCONCLUSIVE must each be shown once."""
+    missing = [name for name in (*(one.name for one in plan.decision.outcomes), INCONCLUSIVE) if name not in given]
+    if missing:
+        yield (
+            ("decision", "examples"),
+            Problem(
+                "example_missing",
+                f"no worked example gives {', '.join(missing)}",
+                expected="one example that passes, one that fails and one that leaves a value out",
+                hint="add under decision.examples: - {given: {r0.metric: 2.4 s, ...}, gives: NAME}",
+            ),
+        )
+
+
+def _bad_value(name: str, stated: StatedValue, names: Namespace) -> Problem | None:
+    if name not in names.types:
+        return _unknown_name("value", name, names.types)
+    try:
+        value = value_of(stated, names.units[name])
+    except InputError as error:
+        return error.problem
+    units = [value.unit] if value.unit else []
+    for unit in units:
+        if parse_unit(unit).dimension != names.types[name]:
+            return Problem(
+                "unit_clash",
+                f"{name} is in {names.units[name]}",
+                expected=f"a quantity in {names.units[name]}",
+                found=str(stated),
+            )
+    return None
+
+
+def value_of(stated: StatedValue, unit: str) -> Value:
+    """A stated value as a Value; a range is Unknown with its bounds, in ``unit`` when it has none."""
+    if isinstance(stated, StatedRange):
+        ends = {
+            key: parse_quantity(text)
+            for key, text in (("at_least", stated.at_least), ("at_most", stated.at_most))
+            if text
+        }
+        symbol = next((end.unit.symbol for end in ends.values()), unit)
+        scale = parse_unit(symbol).scale
+        bounds = {key: exact_text(end.base / scale) for key, end in ends.items()}
+        return Unknown.model_validate({"unknown": stated.unknown or "not_stated", "unit": symbol, **bounds})
+    if isinstance(stated, str):
+        quantity = parse_quantity(stated)
+        return Measured(value=exact_text(quantity.value), unit=quantity.unit.symbol)
+    return Measured(value=exact_text(fraction_of(stated)), unit="1")
+
+
+def example_outcome(plan: Prereg, names: Namespace, parsed: Mapping[str, Expr], example: Example) -> str:
+    """What the rule gives for an example, every guard passing."""
+    operands = {
+        name: Sourced(value=value_of(stated, names.units[name]), evidence_class="planned_procedure")
+        for name, stated in example.given.items()
+    }
+    for outcome in plan.decision.outcomes:
+        truth = (
+            "true"
+            if outcome.when is None
+            else evaluate(parsed[outcome.name], operands, names.types, units=names.units).truth
+        )
+        if truth != "false":
+            return outcome.name if truth == "true" else INCONCLUSIVE
+    return INCONCLUSIVE

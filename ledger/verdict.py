@@ -1,0 +1,74 @@
+"""From truths to words: how guards and rules combine, and the sentence that says why an outcome was reached.
+
+Three-valued logic after Kleene: false wins over unknown in ``and``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ledger.model.decision import INCONCLUSIVE
+from ledger.model.trace import Clause, GuardTrace, RuleTrace, Truth
+from ledger.model.values import Measured, words
+
+
+def both(one: Truth, other: Truth) -> Truth:
+    """Kleene's strong conjunction."""
+    if "false" in (one, other):
+        return "false"
+    return "unknown" if "unknown" in (one, other) else "true"
+
+
+def guard_truth(guard: GuardTrace) -> Truth:
+    """A guard as an operand: pass is true, fail is false, and ambiguous is as unknown as unknown."""
+    if guard.verdict == "pass":
+        return "true"
+    return "false" if guard.verdict == "fail" else "unknown"
+
+
+def why_decided(disposition: str, traces: Sequence[RuleTrace], guards: Mapping[str, GuardTrace]) -> str:
+    """One sentence an outcome before and including the one reached."""
+    parts = []
+    for trace in traces:
+        if trace.rule == "otherwise":
+            parts.append(f"{trace.outcome} is what is left")
+        elif trace.verdict == "true":
+            held = ", and ".join(["every clause of its rule holds", *_passed(trace)])
+            parts.append(f"{trace.outcome}: {held}")
+        else:
+            parts.append(_short_of(trace, guards))
+        if trace.outcome == disposition or (disposition == INCONCLUSIVE and trace.verdict == "unknown"):
+            break
+    return "; ".join(parts)
+
+
+def _passed(trace: RuleTrace) -> list[str]:
+    return [f"guard {name} passes" for name in trace.requires]
+
+
+def _short_of(trace: RuleTrace, guards: Mapping[str, GuardTrace]) -> str:
+    """Why an outcome is false or unknown: the clauses and guards that made it so."""
+    wanted = trace.verdict
+    reasons = [_clause_words(clause) for clause in trace.clauses if clause.verdict == wanted]
+    reasons += [
+        f"guard {name} {_guard_words(guards[name])}" for name in trace.requires if guard_truth(guards[name]) == wanted
+    ]
+    verb = "does not hold" if wanted == "false" else "cannot be judged"
+    return f"{trace.outcome} {verb}: {', and '.join(reasons) or trace.rule}"
+
+
+def _clause_words(clause: Clause) -> str:
+    if clause.verdict == "unknown":
+        return f"{clause.text} is unknown ({clause.reason})"
+    margin = ""
+    if isinstance(clause.margin_relative, Measured):
+        percent = words(clause.margin_relative, unit="%")
+        margin = f", margin {words(clause.margin)} ({percent})"
+    return f"{clause.text} is {clause.verdict}: {clause.derivation}{margin}"
+
+
+def _guard_words(guard: GuardTrace) -> str:
+    points = [point for point in guard.points if point.verdict == guard.verdict]
+    detail = "; ".join(f"{point.rung}: {point.reason or point.what}" for point in points)
+    word = {"fail": "fails", "ambiguous": "is ambiguous", "unknown": "is unknown", "pass": "passes"}[guard.verdict]
+    return f"{word} ({detail})"

@@ -1,0 +1,109 @@
+"""Checks 3 to 6: every byte of the record's folder against what names it.
+
+No meaning is looked at here.
+"""
+
+from __future__ import annotations
+
+from ledger.canonical import digest
+from ledger.errors import IntegrityError, Problem
+from ledger.store import entry_of_sidecar
+from ledger.verify.subject import Subject
+
+
+def places(subject: Subject) -> str:
+    """Check 3."""
+    record = subject.record
+    sidecars = (
+        [f"entries/{path.name}" for path in sorted(record.entries_dir.glob("*")) if entry_of_sidecar(path.name)]
+        if record.entries_dir.is_dir()
+        else []
+    )
+    strays = sorted({*record.stray_files(), *sidecars})
+    if strays:
+        raise IntegrityError.of([_stray(f"{record.id}/{path}", path in sidecars) for path in strays])
+    return "no other file"
+
+
+def _stray(where: str, sidecar: bool) -> Problem:
+    return Problem(
+        "stray_file",
+        "a file lies in the record that no entry of this format brings",
+        where=where,
+        expected="prereg.yaml, entries and blobs only",
+        found="a signature or time stamp, which this version can neither make nor check" if sidecar else "another file",
+        hint="move it out of the record",
+    )
+
+
+def entries(subject: Subject) -> str:
+    """Check 4."""
+    if subject.entry_problems:
+        raise IntegrityError.of(subject.entry_problems)
+    return f"{len(subject.stored)} entries, heads {', '.join(head[:12] for head in subject.heads)}"
+
+
+def blobs(subject: Subject) -> str:
+    """Check 5."""
+    sound, problems = subject.record.blobs.scan()
+    named = {entry.body.run.digest["sha256"]: key for key, entry in subject.runs.items()}
+    named_sizes = {entry.body.run.digest["sha256"]: entry.body.run.size for entry in subject.runs.values()}
+    damaged = {problem.where for problem in problems}
+    for blob, entry in sorted(named.items()):
+        where = f"{subject.record.id}/blobs/{blob[:2]}/{blob}"
+        if blob not in sound and where not in damaged:
+            problems.append(
+                Problem(
+                    "blob_missing",
+                    "a raw input is not there",
+                    where=where,
+                    expected=f"the file that {subject.where(entry)} names",
+                    found="no such file",
+                    hint="bring it back, from git or from an archive",
+                )
+            )
+        elif blob in sound and (size := subject.record.blobs.path(blob).stat().st_size) != named_sizes[blob]:
+            problems.append(
+                Problem(
+                    "blob_size",
+                    "an entry states another size for its raw input",
+                    where=where,
+                    expected=f"{named_sizes[blob]} bytes",
+                    found=f"{size} bytes",
+                )
+            )
+    for blob in sorted(set(sound) - set(named)):
+        problems.append(
+            Problem(
+                "blob_unnamed",
+                "a raw input is there that no entry names",
+                where=f"{subject.record.id}/blobs/{blob[:2]}/{blob}",
+                expected="a run entry for it",
+                found="none",
+                hint="if taking it in was cut off, ingest that run file again; else remove it",
+            )
+        )
+    if problems:
+        raise IntegrityError.of(problems)
+    return f"{len(sound)} raw inputs"
+
+
+def plan(subject: Subject) -> str:
+    """Check 6."""
+    found = digest(subject.record.prereg_bytes())
+    expected = {entry.body.prereg.digest["sha256"] for entry in subject.freezes.values()}
+    where = f"{subject.record.id}/prereg.yaml"
+    if not expected:
+        raise IntegrityError(
+            "no_freeze", "no freeze entry can be read, so the plan cannot be held against one", where=where
+        )
+    if expected != {found}:
+        raise IntegrityError(
+            "plan_changed",
+            "the frozen plan's file was changed",
+            where=where,
+            expected=f"sha256 {', '.join(sorted(expected))}",
+            found=f"sha256 {found}",
+            hint="bring the frozen file back, from git or from an archive",
+        )
+    return f"sha256 {found}"

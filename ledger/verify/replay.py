@@ -1,0 +1,178 @@
+"""Checks 7 to 10: the three derivations run again in memory, compared with what is kept, and their order.
+
+Each uses the very functions that wrote the entries, on the kept inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ledger.canonical import canonical_bytes, digest
+from ledger.derive import Pins, decide_body, freeze_body, read_plan, run_body
+from ledger.errors import IntegrityError, Problem
+from ledger.model.entries import FreezeEntry
+from ledger.plancheck import freeze_notes
+from ledger.verify.subject import Subject
+
+
+def freeze(subject: Subject) -> str:
+    """Check 7."""
+    problems = []
+    prereg = subject.record.prereg_bytes()
+    plan = read_plan(prereg)
+    for key, entry in subject.freezes.items():
+        pins = Pins(entry.body.code, entry.body.baselines, entry.body.tool)
+        replayed = freeze_body(prereg, plan, pins, freeze_notes(plan)).to_json()
+        problems += list(_differences(subject, key, replayed))
+        if plan.id != subject.record.id:
+            problems.append(
+                Problem(
+                    "wrong_id",
+                    "the plan is of another record",
+                    where=subject.where(key),
+                    expected=subject.record.id,
+                    found=plan.id,
+                )
+            )
+    if not subject.freezes:
+        problems.append(
+            Problem("no_freeze", "there is no freeze entry", where=subject.record.id, expected="one", found="none")
+        )
+    return _done(problems, f"plan, {len(plan.decision.outcomes)} outcomes, pins")
+
+
+def intake(subject: Subject) -> str:
+    """Check 8."""
+    found = _frozen(subject)
+    problems = []
+    for key, one in subject.intakes.items():
+        entry = subject.runs[key]
+        replayed = run_body(found[0], found[1], one.run, one.body.run, entry.at).to_json()
+        problems += list(_differences(subject, key, replayed))
+    return _done([*subject.intake_problems, *problems], f"{len(subject.intakes)} runs read again")
+
+
+def decision(subject: Subject) -> str:
+    """Check 9."""
+    found = _frozen(subject)
+    problems = []
+    for key, entry in subject.decisions.items():
+        before = subject.ancestors(key)
+        intakes = [one for digest_, one in subject.intakes.items() if digest_ in before]
+        problems += list(_differences(subject, key, decide_body(*found, intakes).to_json()))
+    words = ", ".join(entry.body.disposition for entry in subject.decisions.values()) or "none made yet"
+    return _done(problems, f"decisions: {words}")
+
+
+def order(subject: Subject) -> str:
+    """Check 10."""
+    return _done(list(_order_problems(subject)), "freeze, then runs, then decisions")
+
+
+def _order_problems(subject: Subject) -> Iterator[Problem]:
+    key, _ = _frozen(subject)
+    if len(subject.freezes) > 1:
+        yield Problem(
+            "two_freezes",
+            "the record was frozen twice",
+            where=subject.record.id,
+            expected="one freeze entry",
+            found=", ".join(subject.freezes),
+        )
+    for one in subject.stored:
+        if one.digest not in subject.freezes and key not in subject.ancestors(one.digest):
+            yield Problem(
+                "before_freeze",
+                "an entry does not follow the freeze",
+                where=subject.where(one.digest),
+                expected=f"{key} among its parents' line",
+                found="another line",
+            )
+    for digest_, entry in (*subject.runs.items(), *subject.decisions.items()):
+        if entry.body.freeze != key:
+            yield Problem(
+                "other_freeze",
+                "an entry was derived under another freeze",
+                where=subject.where(digest_),
+                expected=key,
+                found=entry.body.freeze,
+            )
+    for digest_, deciding in subject.decisions.items():
+        before = sorted(subject.ancestors(digest_) & set(subject.runs))
+        if before != sorted(deciding.body.evidence):
+            yield Problem(
+                "evidence",
+                "a decision was not made on every run before it",
+                where=subject.where(digest_),
+                expected=", ".join(before) or "none",
+                found=", ".join(deciding.body.evidence) or "none",
+            )
+    yield from _doubled(subject)
+
+
+def _doubled(subject: Subject) -> Iterator[Problem]:
+    seen: dict[str, str] = {}
+    for key, entry in subject.runs.items():
+        other = seen.setdefault(entry.body.run_id, key)
+        if other != key:
+            yield Problem(
+                "run_twice",
+                f"run {entry.body.run_id} was taken in twice",
+                where=subject.where(key),
+                expected="once",
+                found=subject.where(other),
+            )
+
+
+def _frozen(subject: Subject) -> tuple[str, FreezeEntry]:
+    if subject.freeze is None:
+        raise IntegrityError(
+            "no_freeze",
+            "there is no sound freeze entry to replay from",
+            where=subject.record.id,
+            expected="one",
+            found="none",
+            hint="bring it back, from git or from an archive",
+        )
+    return subject.freeze
+
+
+def _differences(subject: Subject, key: str, replayed: dict[str, Any]) -> Iterator[Problem]:
+    """What is kept against what follows from the inputs: the first field that differs, with both values."""
+    kept = subject.stored_of(key).entry["body"]
+    if canonical_bytes(kept) == canonical_bytes(replayed):
+        return
+    path, expected, found = _first_difference(replayed, kept, "body")
+    yield Problem(
+        "replay_differs",
+        "the entry does not follow from its inputs",
+        where=f"{subject.where(key)}: {path}",
+        expected=_short(expected),
+        found=_short(found),
+        hint="the entry was not written by this derivation: it was edited, or written by another version",
+    )
+
+
+def _first_difference(one: Any, other: Any, path: str) -> tuple[str, Any, Any]:
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in sorted({*one, *other}):
+            if key not in one or key not in other or one[key] != other[key]:
+                return _first_difference(one.get(key, "nothing"), other.get(key, "nothing"), f"{path}.{key}")
+    if isinstance(one, list) and isinstance(other, list):
+        for index, (a, b) in enumerate(zip(one, other, strict=False)):
+            if a != b:
+                return _first_difference(a, b, f"{path}[{index}]")
+        return path, f"{len(one)} items", f"{len(other)} items"
+    return path, one, other
+
+
+def _short(value: Any) -> str:
+    text = canonical_bytes(value).decode()
+    return text if len(text) <= 200 else f"{text[:160]}... (sha256 {digest(text.encode())[:12]})"
+
+
+def _done(problems: list[Problem], detail: str) -> str:
+    if problems:
+        raise IntegrityError.of(problems)
+    return detail

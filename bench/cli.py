@@ -6,6 +6,8 @@ It opens, calls :func:`bench.rung.run_rung`, prints. It exits 0 whenever a run.j
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,7 +30,12 @@ def main() -> None:
 
 
 def _say(event: str, **parts: Any) -> None:
-    print(json.dumps({"event": event, **parts}), flush=True)
+    try:
+        print(json.dumps({"event": event, **parts}), flush=True)
+    except BrokenPipeError:
+        # Whoever started this is gone: end the rung as on SIGTERM, with its run file written.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 @main.command()

@@ -95,7 +95,8 @@ def _missing(result: RungResult, detail: str) -> dict[str, Any]:
 def _rank(spec: Spec, result: RungResult, number: int) -> dict[str, Any]:
     timing = result.timing[number]
     series: dict[str, list[Any]] = {"step_ns": [], "loss_hex": []}
-    device = timing.facts.get("rank_device") or result.memory[number].facts.get("rank_device")
+    records = [timing, *result.memory[number : number + 1]]
+    device = next((r.facts["rank_device"] for r in records if "rank_device" in r.facts), None)
     return {
         "rank": number,
         "device": device or ("cuda" if result.is_cuda else "cpu"),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ledger.model.entries import RunBody
 from ledger.model.plan import Prereg
 from ledger.model.run import Run
-from ledger.model.trace import RunStanding
+from ledger.model.trace import RunStanding, RunStands
 from ledger.model.values import Sourced, Unknown
 
 
@@ -53,7 +53,7 @@ def account(plan: Prereg, intakes: Sequence[Intake]) -> Account:
     return Account(tuple(standings), counted, absent)
 
 
-def _standing(body: RunBody, counted: dict[str, Intake]) -> tuple[str, str]:
+def _standing(body: RunBody, counted: dict[str, Intake]) -> tuple[RunStands, str]:
     if body.rejections:
         return "rejected", "; ".join(rejection.text for rejection in body.rejections)
     if not body.complete:

@@ -16,7 +16,7 @@ from ledger.metrics import numbers_of
 from ledger.model.guards import Guard, OracleGuard, OverlayGuard
 from ledger.model.plan import Prereg
 from ledger.model.run import Run, UnknownNumber
-from ledger.model.trace import GuardPoint, GuardTrace
+from ledger.model.trace import GuardPoint, GuardTrace, GuardVerdict
 from ledger.model.values import REASON_WORDS, Unknown, measured
 from ledger.units import fraction_of
 
@@ -102,7 +102,7 @@ def _overlay_point(
     )
 
 
-def _judge(guard: OverlayGuard, differences: list[Fraction], limits: list[Fraction]) -> tuple[str, str | None]:
+def _judge(guard: OverlayGuard, differences: list[Fraction], limits: list[Fraction]) -> tuple[GuardVerdict, str | None]:
     """pass, ambiguous or fail over all steps; without an ambiguous zone the band is the only line."""
     lower = fraction_of(guard.ambiguous.above) if guard.ambiguous else Fraction(1)
     upper = fraction_of(guard.ambiguous.up_to) if guard.ambiguous else Fraction(1)

@@ -118,7 +118,7 @@ def _passed_on(sample: UnknownNumber, label: str, unit: str | None) -> Unknown:
         for key, bound in (("at_least", sample.at_least), ("at_most", sample.at_most))
         if bound is not None
     }
-    return Unknown(unknown=sample.unknown, detail=detail, unit=unit, **bounds)  # type: ignore[arg-type]
+    return Unknown(unknown=sample.unknown, detail=detail, unit=unit, **bounds)
 
 
 def _checked(metric: Metric, definition: Definition, number: Fraction) -> Measured | Unknown:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ledger.actions.reading import Loaded
+from ledger.actions.reading import THIS_TOOL, Loaded
 from ledger.derive import decide_body
 from ledger.errors import StateError
 from ledger.lifecycle import may_decide_again, standing_decisions
@@ -35,7 +35,7 @@ def decide(record: Record, at: str, by: Mapping[str, str] | None) -> Decided:
     with record.lock():
         loaded = Loaded(record)
         frozen = loaded.need_frozen("decide")
-        body = decide_body(frozen.digest, frozen.entry, loaded.intakes())
+        body = decide_body(frozen.digest, frozen.entry, loaded.intakes(), THIS_TOOL)
         for key, entry in loaded.decisions:
             if entry.body.evidence == body.evidence:
                 return Decided(record.id, key, entry.body, already=True)

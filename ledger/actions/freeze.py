@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ledger import __version__, vcs
+from ledger import vcs
 from ledger.actions.check import check
-from ledger.actions.reading import Loaded
+from ledger.actions.reading import THIS_TOOL, Loaded
 from ledger.derive import Pins, freeze_body
 from ledger.errors import InputError, LedgerError, Problem, StateError
-from ledger.model.entries import CodePin, PinnedBaseline, Tool
+from ledger.model.entries import CodePin, PinnedBaseline
 from ledger.model.plan import Baseline, Prereg
 from ledger.model.values import Unknown
 from ledger.plancheck import freeze_notes
 from ledger.store import Ledger, Record, Stored
-
-DISTRIBUTION = "evidence-ledger"
 
 
 def freeze(ledger: Ledger, record: Record, at: str, by: Mapping[str, str] | None, *, commit: bool = False) -> Stored:
@@ -47,7 +45,7 @@ def freeze(ledger: Ledger, record: Record, at: str, by: Mapping[str, str] | None
                 where=str(ledger.root),
                 hint="git init, or freeze without --commit",
             )
-        pins = Pins(_code(plan, repo), _baselines(plan, repo), Tool(name=DISTRIBUTION, version=__version__))
+        pins = Pins(_code(plan, repo), _baselines(plan, repo), THIS_TOOL)
         body = freeze_body(loaded.prereg, plan, pins, freeze_notes(plan))
         stored = record.append("freeze", at, body.to_json(), by)
     if commit and repo is not None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ledger.actions.reading import RUN_MAX_BYTES, Loaded, read_run
+from ledger.actions.reading import RUN_MAX_BYTES, THIS_TOOL, Loaded, read_run
 from ledger.canonical import digest
 from ledger.derive import run_body
 from ledger.errors import IntegrityError, LedgerError
@@ -64,6 +64,6 @@ def _take_in(record: Record, run: Run, data: bytes, at: str, by: Mapping[str, st
                 hint="a run file is never edited; a new attempt gets a run id of its own",
             )
     resource = Resource(name=f"blobs/{own[:2]}/{own}", digest={"sha256": own}, size=len(data))
-    body = run_body(frozen.digest, frozen.entry, run, resource, at)
+    body = run_body(frozen.digest, frozen.entry, run, resource, at, THIS_TOOL)
     record.put_blob(data)
     return Ingested(record.id, record.append("run", at, body.to_json(), by).digest, body, already=False)

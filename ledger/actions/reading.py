@@ -8,19 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from ledger import strictjson
+from ledger import __version__, strictjson
 from ledger.accounting import Intake
 from ledger.canonical import digest
 from ledger.derive import read_plan
 from ledger.errors import InputError, IntegrityError, LedgerError, StateError
 from ledger.lifecycle import Standing, standing
 from ledger.model.base import load, load_bytes
-from ledger.model.entries import DecideEntry, Entry, EntryDocument, FreezeEntry, RunEntry
+from ledger.model.entries import DecideEntry, Entry, EntryDocument, FreezeEntry, RunEntry, Tool
 from ledger.model.plan import Prereg
 from ledger.model.run import RUN_SCHEMA, Run
 from ledger.store import Record, Stored
 
 RUN_MAX_BYTES = 64 * 1024 * 1024
+THIS_TOOL = Tool(name="evidence-ledger", version=__version__)
 
 
 @dataclass(frozen=True)

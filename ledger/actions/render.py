@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ledger.actions.views import record_view
-from ledger.dossier import render_index, render_record
+from ledger.dossier import RecordView, render_index, render_record
 from ledger.errors import LedgerError, Problem, StateError
 from ledger.store import Ledger, write_file
 
@@ -18,7 +18,8 @@ def render(ledger: Ledger, out: Path, as_of: str) -> tuple[list[Path], list[Prob
 
     Raises StateError for a ledger without records; EnvironmentFault when the folder cannot be written.
     """
-    views, problems = [], []
+    views: list[RecordView] = []
+    problems: list[Problem] = []
     for record_id in ledger.record_ids():
         try:
             views.append(record_view(ledger.record(record_id), as_of))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Sequence
 from typing import NoReturn
 
 import click
@@ -65,10 +66,11 @@ def cli() -> None:
     """Pre-register performance experiments, freeze them, let the frozen rule decide, publish what anyone can check."""
 
 
-def run() -> NoReturn:
+def run(args: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave the process with the right exit code; no traceback reaches a user."""
+    asked = list(sys.argv[1:] if args is None else args)
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(asked, prog_name="ledger", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as leaving:
         code = leaving.exit_code
@@ -83,20 +85,21 @@ def run() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except LedgerError as error:
-        code = fail(error)
+        code = fail(error, as_json="--json" in asked)
     except Exception as error:
         if os.environ.get("LEDGER_DEBUG"):
             raise
-        code = _internal(error)
+        code = _internal(error, as_json="--json" in asked)
     sys.exit(int(code or 0))
 
 
-def _internal(error: Exception) -> ExitCode:
+def _internal(error: Exception, *, as_json: bool) -> ExitCode:
     return fail(
         LedgerError(
             "internal",
             f"internal error: {type(error).__name__}: {error}",
             expected="no such thing: this is a fault in the program",
             hint="set LEDGER_DEBUG=1 to see where, and report it",
-        )
+        ),
+        as_json=as_json,
     )

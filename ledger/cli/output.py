@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -38,9 +37,9 @@ def put_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def fail(error: LedgerError) -> ExitCode:
-    """Tell an error, as JSON when the command was asked for JSON, and return its exit code."""
-    if "--json" in sys.argv:
+def fail(error: LedgerError, *, as_json: bool = False) -> ExitCode:
+    """Tell an error, as JSON where that was asked for, and return its exit code."""
+    if as_json:
         put_json(error.to_dict())
     else:
         say(f"{click.style('error', fg='red', bold=True)} ({error.problem.code})")

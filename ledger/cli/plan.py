@@ -11,6 +11,7 @@ from ledger.actions.check import check as check_record
 from ledger.actions.freeze import freeze as freeze_record
 from ledger.cli.output import author, here, json_option, now, put, put_json, say, tell
 from ledger.errors import ExitCode, InputError
+from ledger.model.values import words
 from ledger.store import Ledger
 
 
@@ -69,12 +70,10 @@ def _print(checked: Checked) -> None:
         for problem in problems:
             say(click.style(label, fg=colour, bold=True))
             tell([problem])
-    for outcome, words in checked.rules.items():
-        put(f"{outcome}: {words}")
+    for outcome, in_words in checked.rules.items():
+        put(f"{outcome}: {in_words}")
     if checked.cost:
-        put(
-            f"cost (projection): {checked.cost.arithmetic}; gate {checked.plan.budget.gate if checked.plan and checked.plan.budget else ''}"
-        )
+        put(f"cost (projection): {checked.cost.arithmetic}; gate {words(checked.cost.gate)}")
     verdict = f"{len(errors)} errors, {len(blockers)} things to wait for, {len(warnings)} notes"
     put(f"{checked.record_id}: {'refused' if errors else 'sound'}: {verdict}")
 

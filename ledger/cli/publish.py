@@ -27,7 +27,7 @@ from ledger.verify import Check, Report
 @json_option
 @click.pass_context
 def render(ctx: click.Context, out: Path, as_json: bool) -> None:
-    """Write the dossier: an index, and a page with its machine twin for every record. Opens from disk, needs no server."""
+    """Write the dossier: an index, and a page with its machine twin for every record; it opens from disk."""
     pages, problems = render_ledger(here(), out, now())
     if as_json:
         put_json(
@@ -100,7 +100,8 @@ def _print(report: Report) -> None:
 
 def _print_check(check: Check) -> None:
     colour = {"pass": "green", "fail": "red", "skip": None}[check.verdict]
-    put(f"  {check.number:>2}  {click.style(f'{check.verdict:<4}', fg=colour)}  {check.title}: {check.detail}")
+    verdict = click.style(f"{check.verdict:<4}", fg=colour)
+    put(f"  {check.number:>2}  {verdict}  {check.name:<9}  {check.title if check.problems else check.detail}")
     for problem in check.problems:
         for line in problem.to_text().splitlines():
             put(f"            {line}")

@@ -13,7 +13,7 @@ from ledger.accounting import Account, Intake, account, sourced
 from ledger.comparability import incomparable_pairs
 from ledger.guards import evaluate_guard
 from ledger.model.decision import INCONCLUSIVE, VOID, Outcome
-from ledger.model.entries import DecideBody, FreezeEntry
+from ledger.model.entries import DecideBody, FreezeEntry, Tool
 from ledger.model.plan import Prereg
 from ledger.model.run import Run
 from ledger.model.trace import GuardTrace, Note, RuleTrace, Truth
@@ -26,7 +26,7 @@ Judge = Callable[[Expr], Verdict]
 """Evaluates a rule over one set of operands."""
 
 
-def decide_body(freeze_digest: str, freeze: FreezeEntry, intakes: Sequence[Intake]) -> DecideBody:
+def decide_body(freeze_digest: str, freeze: FreezeEntry, intakes: Sequence[Intake], tool: Tool) -> DecideBody:
     """The body of the decide entry for every run entry of the record."""
     plan = freeze.body.plan
     accounted = account(plan, intakes)
@@ -52,6 +52,7 @@ def decide_body(freeze_digest: str, freeze: FreezeEntry, intakes: Sequence[Intak
         descriptive=operands,
         expectations={one.id: judge(parse(one.claim)).truth for one in plan.expectations or ()},
         notes=tuple(_notes(plan, accounted)),
+        tool=tool,
     )
 
 

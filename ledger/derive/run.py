@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ledger.metrics import read_metric
-from ledger.model.entries import FreezeEntry, Rejection, RunBody
+from ledger.model.entries import FreezeEntry, Rejection, RunBody, Tool
 from ledger.model.ladder import Rung
 from ledger.model.plan import Prereg
 from ledger.model.run import Run, UnknownFact
@@ -18,7 +18,7 @@ from ledger.model.trace import Note
 from ledger.model.values import REASON_WORDS, Resource, Sourced
 
 
-def run_body(freeze_digest: str, freeze: FreezeEntry, run: Run, resource: Resource, at: str) -> RunBody:
+def run_body(freeze_digest: str, freeze: FreezeEntry, run: Run, resource: Resource, at: str, tool: Tool) -> RunBody:
     """The body of the run entry. ``resource`` names the blob; ``at`` is when it is taken in (UTC, whole seconds)."""
     plan = freeze.body.plan
     rejections = tuple(_rejections(freeze_digest, freeze, run, at))
@@ -43,6 +43,7 @@ def run_body(freeze_digest: str, freeze: FreezeEntry, run: Run, resource: Resour
             for name, metric in plan.metrics.items()
         },
         notes=tuple(_notes(run)),
+        tool=tool,
     )
 
 

@@ -115,8 +115,15 @@ def _lines(one: Panel, across: Scale, up: Scale) -> list[Markup]:
         thin = thinned(run)
         drawn = [(across(step), up(min(_in(value, one.unit), ceiling))) for step, value in thin]
         parts.append(svg.path(drawn, "curve ended" if one.ended else "curve"))
-        above = [step for step, value in thin if _in(value, one.unit) > ceiling]
-        parts += [_arrow(across(step)) for step in above]
+        parts += [_arrow(across(step)) for step, value in thin if _in(value, one.unit) > ceiling]
+    highest = max(
+        (pair for pair in enumerate(one.points) if pair[1] is not None), key=lambda p: p[1] or 0, default=None
+    )
+    if highest and highest[1] is not None and _in(highest[1], one.unit) > ceiling:
+        x = across(highest[0])
+        left = x < (LEFT + RIGHT) / 2
+        words = f"{display(highest[1], one.unit)} at step {highest[0]}"
+        parts.append(svg.label(x + (9 if left else -9), TOP + 6, words, "tick", "start" if left else "end"))
     return parts
 
 

@@ -97,8 +97,8 @@ def _series_group(
     about = f"{metric.series}, {metric.across_ranks} over ranks at each step. One scale for all panels"
     about += "; it does not start at zero." if low > 0 else "."
     if clipped:
-        about += " A triangle at the top edge is a step above the scale; its height is in the panel's description."
-    return Group(f"{_plain(name)} at each step", about, tuple(figures))
+        about += " A triangle at the top edge is a step above the scale."
+    return Group(f"Each step: {_plain(name)}", about, tuple(figures))
 
 
 def _series_figure(
@@ -160,9 +160,9 @@ def _range(known: Sequence[Fraction]) -> tuple[Fraction, Fraction, bool]:
     ranked = sorted(known)
     low, high = ranked[0], ranked[-1]
     usual = ranked[(len(ranked) - 1) * 95 // 100]
-    clipped = low > 0 and high > 3 * usual
+    clipped = low > 0 and high > usual * Fraction(5, 4)
     if clipped:
-        high = usual * Fraction(5, 4)
+        high = usual + max((usual - low) / 4, usual / 50)
     pad = (high - low) / 8 or abs(high) / 10 or Fraction(1)
     return (low - pad if low <= 0 or low - pad > 0 else Fraction(0)), high if clipped else high + pad, clipped
 
@@ -191,7 +191,7 @@ def _guard_group(
         for point in trace.points
     )
     about = f"Largest difference over ranks of {guard.series} from {guard.control} at each step; the tinted area is the frozen band."
-    return Group(f"{_plain(name)}: difference from {guard.control}", about, figures)
+    return Group(f"Difference from {guard.control}: {_plain(name)}", about, figures)
 
 
 def _guard_figure(

@@ -173,16 +173,25 @@ def _cell(name: str, metric: Metric, one: Sourced, places: int | None, control: 
 
 
 def _facts(runs: tuple[RunRow, ...]) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
-    """Facts that every run states alike, and the others with one word a run."""
-    read = [row.run for row in runs if row.run is not None]
-    names = sorted({name for run in read for name in run.facts})
-    every = [Fact(name, tuple(_fact(run, name) for run in read)) for name in names]
+    """Facts that every run states alike, and the others with one word a run; harness and code are among them."""
+    read = [_stated(row.run) for row in runs if row.run is not None]
+    names = sorted({name for facts in read for name in facts})
+    absent = f"unknown ({REASON_WORDS['not_recorded']})"
+    every = [Fact(name, tuple(facts.get(name, absent) for facts in read)) for name in names]
     shared = tuple(fact for fact in every if len(set(fact.words)) == 1)
     return shared, tuple(fact for fact in every if len(set(fact.words)) > 1)
 
 
-def _fact(run: Run, name: str) -> str:
-    return scalar(run.facts[name]) if name in run.facts else f"unknown ({REASON_WORDS['not_recorded']})"
+def _stated(run: Run) -> dict[str, str]:
+    """Everything a run says of where and with what it ran, as words."""
+    found = {name: scalar(fact) for name, fact in run.facts.items()}
+    found["harness"] = f"{run.harness.name} {run.harness.version}"
+    if run.harness.source_digest:
+        found["harness source"] = run.harness.source_digest
+    found["code commit"] = scalar(run.code.commit)
+    for path, pin in run.code.paths.items():
+        found[f"code {path}"] = f"{scalar(pin.object)}, uncommitted changes: {scalar(pin.dirty)}"
+    return found
 
 
 def _definitions(plan: Prereg, counted: Mapping[str, Run]) -> dict[str, Definition]:

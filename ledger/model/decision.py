@@ -28,7 +28,7 @@ class Outcome(Strict):
     requires: tuple[Name, ...] | None = Field(default=None, description="Guards that must pass as well.")
     adopts: bool | None = Field(
         default=None,
-        description="Whether it changes what people run; by default an outcome with a rule does and otherwise does not.",
+        description="Whether it changes what people run. Default: yes with a rule, no for otherwise.",
     )
     means: Text | None = Field(default=None, description="What follows from it.")
 

@@ -102,6 +102,7 @@ class RunBody(Strict):
     rejections: tuple[Rejection, ...] = Field(default=(), description="Why it can never count; none: it may.")
     metrics: dict[Name, Sourced] = Field(description="The plan's metrics, read off this run.")
     notes: tuple[Note, ...] = Field(default=(), description="What a reader must see.")
+    tool: Tool = Field(description="The program that took it in.")
 
 
 class DecideBody(Strict):
@@ -119,6 +120,7 @@ class DecideBody(Strict):
     )
     expectations: dict[Slug, Truth] = Field(default_factory=dict, description="Each prediction, scored.")
     notes: tuple[Note, ...] = Field(default=(), description="What a reader must see.")
+    tool: Tool = Field(description="The program that evaluated the rule.")
 
 
 class _Envelope(Strict):

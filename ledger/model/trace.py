@@ -14,6 +14,8 @@ from ledger.model.base import Digest, Name, OutcomeName, Strict, Text
 from ledger.model.values import Sourced, Value
 
 Truth = Literal["true", "false", "unknown"]
+GuardVerdict = Literal["pass", "fail", "ambiguous", "unknown"]
+RunStands = Literal["counted", "excluded", "incomplete", "rejected"]
 
 
 class Operand(Sourced):
@@ -51,7 +53,7 @@ class GuardPoint(Strict):
     """Where a guard came closest to its limit, or crossed it."""
 
     rung: Name = Field(description="The rung compared.")
-    verdict: Literal["pass", "fail", "ambiguous", "unknown"] = Field(description="Verdict for this rung.")
+    verdict: GuardVerdict = Field(description="Verdict for this rung.")
     what: Text = Field(description="What was compared, in words.")
     worst: Value = Field(description="Largest difference, or the check's value.")
     limit: Value = Field(description="The frozen limit at that point.")
@@ -65,7 +67,7 @@ class GuardTrace(Strict):
     """One guard, evaluated."""
 
     name: Name = Field(description="The guard.")
-    verdict: Literal["pass", "fail", "ambiguous", "unknown"] = Field(description="The worst verdict of its points.")
+    verdict: GuardVerdict = Field(description="The worst verdict of its points.")
     points: tuple[GuardPoint, ...] = Field(description="One a rung and check.")
 
 
@@ -75,7 +77,7 @@ class RunStanding(Strict):
     entry: Digest = Field(description="Digest of the run entry.")
     run_id: Text = Field(description="The run's own id.")
     rung: Text = Field(description="The rung it says it ran.")
-    standing: Literal["counted", "excluded", "incomplete", "rejected"] = Field(description="What it counts for.")
+    standing: RunStands = Field(description="What it counts for.")
     why: Text = Field(description="The reason, in words.")
 
 

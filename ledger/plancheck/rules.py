@@ -11,7 +11,7 @@ from ledger.errors import InputError, Problem, RuleError
 from ledger.model.decision import INCONCLUSIVE, Example, Outcome
 from ledger.model.plan import Prereg
 from ledger.model.values import Measured, Sourced, StatedRange, StatedValue, Unknown, Value
-from ledger.plancheck.structure import Fault, Path, _unknown_name
+from ledger.plancheck.structure import Fault, Path, unknown_name
 from ledger.references import Namespace, rung_of
 from ledger.rules import Expr, check_types, evaluate, faults, parse, references
 from ledger.units import exact_text, fraction_of, parse_quantity, parse_unit
@@ -62,7 +62,7 @@ def _outcomes(plan: Prereg) -> Iterator[Fault]:
             )
         for place, guard in enumerate(outcome.requires or ()):
             if guard not in (plan.guards or {}):
-                yield (*path, index, "requires", place), _unknown_name("guard", guard, plan.guards or {})
+                yield (*path, index, "requires", place), unknown_name("guard", guard, plan.guards or {})
     if [outcome.otherwise for outcome in outcomes] != [None] * (len(outcomes) - 1) + [True]:
         yield (
             path,
@@ -137,7 +137,7 @@ def _kinds(plan: Prereg, given: set[str]) -> Iterator[Fault]:
 
 def _bad_value(name: str, stated: StatedValue, names: Namespace) -> Problem | None:
     if name not in names.types:
-        return _unknown_name("value", name, names.types)
+        return unknown_name("value", name, names.types)
     try:
         value = value_of(stated, names.units[name])
     except InputError as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from typing import Any
 
 from ledger.errors import InputError, Problem
 from ledger.model.base import Scalar
@@ -22,6 +23,7 @@ _COMPARISON = re.compile(r"^([A-Za-z_][A-Za-z0-9_]*) *(<=|<|>=|>) *(.+)$")
 
 def structure_faults(plan: Prereg) -> Iterator[Fault]:
     """Every fault of this kind, each with the path of the field it is in."""
+    yield from _places_to_fill((), plan.to_json())
     yield from _rungs(plan)
     yield from _settings(plan)
     yield from _guards(plan)
@@ -29,7 +31,16 @@ def structure_faults(plan: Prereg) -> Iterator[Fault]:
     yield from _comparisons(plan)
 
 
-def _unknown_name(word: str, name: str, known: Iterable[str]) -> Problem:
+def _places_to_fill(path: Path, value: Any) -> Iterator[Fault]:
+    """A template marks what must be written as ``<...>``; nothing so marked may be frozen."""
+    if isinstance(value, str) and value.startswith("<") and value.endswith(">"):
+        yield path, Problem("not_filled", "this place of the template is not filled", expected=value[1:-1], found=value)
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        yield from _places_to_fill((*path, key), child)
+
+
+def unknown_name(word: str, name: str, known: Iterable[str]) -> Problem:
     names = sorted(known)
     near = get_close_matches(name, names, 1)
     return Problem(
@@ -51,9 +62,9 @@ def _rungs(plan: Prereg) -> Iterator[Fault]:
                 Problem("duplicate_rung", f"two rungs are named {rung.id}", hint="give each its own id"),
             )
         if rung.repeats is not None and rung.repeats not in ids:
-            yield (*path, "repeats"), _unknown_name("rung", rung.repeats, ids)
+            yield (*path, "repeats"), unknown_name("rung", rung.repeats, ids)
         if rung.run_if is not None and rung.run_if.split()[0] not in (plan.guards or {}):
-            yield (*path, "run_if"), _unknown_name("guard", rung.run_if.split()[0], plan.guards or {})
+            yield (*path, "run_if"), unknown_name("guard", rung.run_if.split()[0], plan.guards or {})
         if rung.role == "calibration" and rung.repeats is None:
             hint = "add repeats: with the id of the rung that it runs again"
             yield (
@@ -126,11 +137,11 @@ def _guards(plan: Prereg) -> Iterator[Fault]:
         path: Path = ("guards", name)
         for index, rung in enumerate(guard.rungs):
             if rung not in roles:
-                yield (*path, "rungs", index), _unknown_name("rung", rung, roles)
+                yield (*path, "rungs", index), unknown_name("rung", rung, roles)
         if guard.kind == "oracle":
             continue
         if guard.control not in roles:
-            yield (*path, "control"), _unknown_name("rung", guard.control, roles)
+            yield (*path, "control"), unknown_name("rung", guard.control, roles)
         if guard.control in guard.rungs:
             yield (
                 (*path, "rungs"),
@@ -159,7 +170,7 @@ def _window(plan: Prereg) -> Iterator[Fault]:
     conditions = {condition.id for condition in plan.entry_conditions or ()}
     for index, name in enumerate((plan.window.requires if plan.window else None) or ()):
         if name not in conditions:
-            yield ("window", "requires", index), _unknown_name("entry condition", name, conditions)
+            yield ("window", "requires", index), unknown_name("entry condition", name, conditions)
 
 
 def _comparisons(plan: Prereg) -> Iterator[Fault]:
@@ -186,7 +197,7 @@ def _comparison(plan: Prereg, path: Path, text: str) -> Iterator[Fault]:
         )
         return
     if match[1] not in plan.metrics:
-        yield path, _unknown_name("metric", match[1], plan.metrics)
+        yield path, unknown_name("metric", match[1], plan.metrics)
         return
     try:
         quantity = parse_quantity(match[3])

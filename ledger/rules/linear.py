@@ -66,7 +66,9 @@ def solve(system: Sequence[Inequality], effort: Effort) -> dict[str, Fraction] |
         rows = _tightest(others + _combined(mine, name, effort))
     if rows is None:
         return None
-    values: dict[str, Fraction] = {}
+    # A variable that went away with others may have any value; it needs one before theirs are chosen.
+    free = {name for row in system for name, _ in row.terms} - {name for name, _ in eliminated}
+    values = {name: Fraction(1) for name in sorted(free)}
     for name, mine in reversed(eliminated):
         values[name] = _choose(name, mine, values)
     return values
@@ -121,7 +123,7 @@ def _choose(name: str, rows: list[Inequality], values: Mapping[str, Fraction]) -
     high: tuple[Fraction, bool] | None = None
     for row in rows:
         coefficient = dict(row.terms)[name]
-        rest = sum((c * values.get(key, Fraction(0)) for key, c in row.terms if key != name), row.constant)
+        rest = sum((c * values[key] for key, c in row.terms if key != name), row.constant)
         limit = -rest / coefficient
         if coefficient > 0 and (high is None or (limit, not row.strict) < (high[0], not high[1])):
             high = (limit, row.strict)

@@ -19,6 +19,19 @@ def heads(stored: Iterable[Stored]) -> list[str]:
     return sorted({one.digest for one in entries} - named)
 
 
+def in_order(stored: Iterable[Stored]) -> list[Stored]:
+    """The entries by time; of one second, those that others follow first; then by digest."""
+    entries = {one.digest: one for one in stored}
+    depth: dict[str, int] = {}
+    try:
+        for digest in TopologicalSorter({key: one.parents for key, one in entries.items()}).static_order():
+            parents = entries[digest].parents if digest in entries else ()
+            depth[digest] = 1 + max((depth[parent] for parent in parents), default=0)
+    except CycleError:
+        pass  # a fault of its own, told by graph_problems
+    return sorted(entries.values(), key=lambda one: (one.at, depth.get(one.digest, 0), one.digest))
+
+
 def graph_problems(stored: Sequence[Stored], faulty: Iterable[str], prefix: str) -> list[Problem]:
     """Missing parents, times that run backwards, and cycles, in the order of ``stored``.
 

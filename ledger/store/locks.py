@@ -37,7 +37,7 @@ def locked(folder: Path, wait_s: float = LOCK_WAIT_S) -> Iterator[None]:
 
 def lock_fd(fd: int, path: Path, wait_s: float = LOCK_WAIT_S) -> None:
     """Lock the open file or folder ``fd``, named ``path`` in the error; raises as :func:`locked` does."""
-    until = time.monotonic() + 3
+    until = time.monotonic() + wait_s
     while True:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

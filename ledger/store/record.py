@@ -65,7 +65,7 @@ class Record:
     # --- reading entries
 
     def scan(self) -> tuple[list[Stored], list[Problem]]:
-        """The sound entries sorted by (at, digest), and every fault among the entry files and in their order.
+        """The sound entries in order, and every fault among the entry files and in their order.
 
         Blobs' bytes are not read here (``blobs.scan``), nor files outside ``entries/`` (``stray_files``).
         Raises EnvironmentFault when the folder cannot be read at all.
@@ -77,7 +77,7 @@ class Record:
         return stored, problems
 
     def entries(self) -> list[Stored]:
-        """All entries sorted by (at, digest); none for a draft.
+        """All entries in order (time, then who follows whom); none for a draft.
 
         Raises IntegrityError with every fault that :meth:`scan` finds.
         """

@@ -14,13 +14,13 @@ from ledger.errors import EnvironmentFault, InputError, IntegrityError, Problem
 from ledger.store.disk import is_folder, read_bytes
 from ledger.store.envelope import Stored, check_entry, entry_of_sidecar, is_entry_name, name_problem
 from ledger.store.faults import shown, told
-from ledger.store.graph import graph_problems
+from ledger.store.graph import graph_problems, in_order
 
 ENTRY_MAX_BYTES = 64 * 1024 * 1024
 
 
 def scan_entries(record_id: str, folder: Path) -> tuple[list[Stored], list[Problem]]:
-    """The sound entries sorted by (at, digest), and every fault; two empty lists when there is no folder.
+    """The sound entries in order (see graph.in_order), and every fault; two empty lists when there is no folder.
 
     Raises EnvironmentFault when the folder, or a file in it, cannot be read.
     """
@@ -39,7 +39,7 @@ def scan_entries(record_id: str, folder: Path) -> tuple[list[Stored], list[Probl
         problems += found
     if not any(map(is_entry_name, names)):
         problems.append(entries_gone(record_id, "empty", "bring them back, from git or from an archive"))
-    stored.sort(key=lambda one: (one.at, one.digest))
+    stored = in_order(stored)
     sound = {one.name for one in stored}
     faulty = [name for name in names if is_entry_name(name) and name not in sound]
     return stored, problems + graph_problems(stored, faulty, f"{record_id}/entries/")

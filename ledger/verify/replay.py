@@ -8,12 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ledger import __version__
 from ledger.canonical import canonical_bytes, digest
 from ledger.derive import Pins, decide_body, freeze_body, read_plan, run_body
 from ledger.errors import IntegrityError, Problem
-from ledger.model.entries import FreezeEntry
+from ledger.model.entries import DecideEntry, FreezeEntry, RunEntry
 from ledger.plancheck import freeze_notes
 from ledger.verify.subject import Subject
+
+PROSE = frozenset(
+    {"arithmetic", "derivation", "detail", "incomplete_because", "notes", "reason", "text", "what", "why"}
+)
+"""Fields of derived entries that say in words what other fields say in figures."""
 
 
 def freeze(subject: Subject) -> str:
@@ -48,7 +54,7 @@ def intake(subject: Subject) -> str:
     problems = []
     for key, one in subject.intakes.items():
         entry = subject.runs[key]
-        replayed = run_body(found[0], found[1], one.run, one.body.run, entry.at).to_json()
+        replayed = run_body(*found, one.run, one.body.run, entry.at, entry.body.tool).to_json()
         problems += list(_differences(subject, key, replayed))
     return _done([*subject.intake_problems, *problems], f"{len(subject.intakes)} runs read again")
 
@@ -60,7 +66,7 @@ def decision(subject: Subject) -> str:
     for key, entry in subject.decisions.items():
         before = subject.ancestors(key)
         intakes = [one for digest_, one in subject.intakes.items() if digest_ in before]
-        problems += list(_differences(subject, key, decide_body(*found, intakes).to_json()))
+        problems += list(_differences(subject, key, decide_body(*found, intakes, entry.body.tool).to_json()))
     words = ", ".join(entry.body.disposition for entry in subject.decisions.values()) or "none made yet"
     return _done(problems, f"decisions: {words}")
 
@@ -89,7 +95,8 @@ def _order_problems(subject: Subject) -> Iterator[Problem]:
                 expected=f"{key} among its parents' line",
                 found="another line",
             )
-    for digest_, entry in (*subject.runs.items(), *subject.decisions.items()):
+    derived: list[tuple[str, RunEntry | DecideEntry]] = [*subject.runs.items(), *subject.decisions.items()]
+    for digest_, entry in derived:
         if entry.body.freeze != key:
             yield Problem(
                 "other_freeze",
@@ -141,6 +148,8 @@ def _frozen(subject: Subject) -> tuple[str, FreezeEntry]:
 def _differences(subject: Subject, key: str, replayed: dict[str, Any]) -> Iterator[Problem]:
     """What is kept against what follows from the inputs: the first field that differs, with both values."""
     kept = subject.stored_of(key).entry["body"]
+    if kept["tool"]["version"] != __version__:
+        kept, replayed = _without_prose(kept), _without_prose(replayed)
     if canonical_bytes(kept) == canonical_bytes(replayed):
         return
     path, expected, found = _first_difference(replayed, kept, "body")
@@ -152,6 +161,13 @@ def _differences(subject: Subject, key: str, replayed: dict[str, Any]) -> Iterat
         found=_short(found),
         hint="the entry was not written by this derivation: it was edited, or written by another version",
     )
+
+
+def _without_prose(value: Any) -> Any:
+    """What an entry says in figures and verdicts: another version may word the same finding otherwise."""
+    if isinstance(value, dict):
+        return {key: _without_prose(part) for key, part in value.items() if key not in PROSE}
+    return [_without_prose(part) for part in value] if isinstance(value, list) else value
 
 
 def _first_difference(one: Any, other: Any, path: str) -> tuple[str, Any, Any]:

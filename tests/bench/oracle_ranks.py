@@ -7,42 +7,53 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 
 import torch
 import torch.distributed as dist
+from torch import Tensor
+from torch.nn.parallel import DistributedDataParallel as DDP
 
+from bench.data import Batch
 from bench.oracle import checkpointing_bitwise, chunks_equal
 from bench.settings import Settings
-from bench.step import backward_in_chunks, global_tokens, token_loss_sum
+from bench.step import StepPlan, backward_in_chunks, global_tokens, token_loss_sum
 
 
-def _chunked(model, batch, plan, scale_of, synced=lambda last: last, used=lambda index: True):
+def _chunked(
+    model: DDP,
+    batch: Batch,
+    plan: StepPlan,
+    scale_of: Callable[[Tensor], Tensor],
+    synced: Callable[[bool], bool] = lambda last: last,
+    used: Callable[[int], bool] = lambda index: True,
+) -> Tensor:
     pieces = list(zip(batch.inputs.tensor_split(plan.chunks), batch.labels.tensor_split(plan.chunks), strict=True))
     for index, (inputs, labels) in enumerate(pieces):
         if not used(index):
             continue
         with nullcontext() if synced(index == len(pieces) - 1) else model.no_sync():
             loss = token_loss_sum(model, inputs, labels, plan.autocast)
-            (loss * scale_of(labels)).backward()
+            (loss * scale_of(labels)).backward()  # type: ignore[no-untyped-call]
     return torch.zeros(())
 
 
-def mean_of_means(model, batch, plan):
+def mean_of_means(model: DDP, batch: Batch, plan: StepPlan) -> Tensor:
     return _chunked(model, batch, plan, lambda labels: 1 / (labels >= 0).sum() / plan.chunks)
 
 
-def no_division_by_chunks(model, batch, plan):
+def no_division_by_chunks(model: DDP, batch: Batch, plan: StepPlan) -> Tensor:
     return _chunked(model, batch, plan, lambda labels: 1 / (labels >= 0).sum())
 
 
-def never_synced(model, batch, plan):
+def never_synced(model: DDP, batch: Batch, plan: StepPlan) -> Tensor:
     scale = dist.get_world_size() / global_tokens(batch.labels)
     return _chunked(model, batch, plan, lambda labels: scale, synced=lambda last: False)
 
 
-def one_chunk_dropped(model, batch, plan):
+def one_chunk_dropped(model: DDP, batch: Batch, plan: StepPlan) -> Tensor:
     scale = dist.get_world_size() / global_tokens(batch.labels)
     return _chunked(model, batch, plan, lambda labels: scale, used=lambda index: index != 1)
 

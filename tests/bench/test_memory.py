@@ -1,4 +1,4 @@
-"""The meters: the CPU's on files made by hand, the CUDA paths on a stand-in (they have never run on a GPU)."""
+"""The meters: the CPU's on files made by hand, CUDA's on a stand-in (they never ran on a GPU)."""
 
 from __future__ import annotations
 

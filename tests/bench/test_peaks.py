@@ -1,4 +1,4 @@
-"""On a deep model, full checkpointing and chunks lower the measured CPU peak, and a cap is really hit."""
+"""On a deep model, full checkpointing lowers the measured CPU peak, and a cap is really hit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def memory_pass(folder: Path, **flags: Any) -> PassResult:
 @pytest.fixture(scope="module")
 def peaks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     folder, found = tmp_path_factory.mktemp("peaks"), {}
-    flags = {"none x1": ("none", 1), "full x1": ("full", 1), "none x4": ("none", 4)}
+    flags = {"none x1": ("none", 1), "full x1": ("full", 1)}
     for name, (mode, chunks) in flags.items():
         result = memory_pass(folder / name, checkpointing=mode, backward_chunks=chunks)
         assert pass_outcome(result) == {"kind": "ok"}, result.log
@@ -40,13 +40,13 @@ def peaks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
 
 
 def test_none_is_what_the_arithmetic_says(peaks: dict[str, int]) -> None:
-    # k = 16 kept floats of width a token and layer, and 3 of vocabulary: 12 x 16 x 1024 x 64 x 4 + 3 x 1024 x 256 x 4.
+    # 16 kept floats of width a token and layer, 3 of vocabulary a token, 1024 tokens, 4 bytes each:
+    # 4096 x (12 x 16 x 64 + 3 x 256) = 53,477,376.
     assert peaks["none x1"] == pytest.approx(51 * MIB, rel=0.15)
 
 
-def test_checkpointing_and_chunks_lower_it(peaks: dict[str, int]) -> None:
+def test_full_checkpointing_lowers_it(peaks: dict[str, int]) -> None:
     assert peaks["full x1"] < peaks["none x1"] / 2
-    assert peaks["none x4"] < peaks["none x1"] / 2
 
 
 def test_under_a_cap_none_fails_and_full_fits(peaks: dict[str, int], tmp_path: Path) -> None:

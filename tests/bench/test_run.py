@@ -15,23 +15,21 @@ from bench.canonical import settings_digest
 from bench.facts import source_digest
 
 Good = tuple[list[dict[str, Any]], dict[str, Any], Path]
-REASONS = set(
-    [
-        "not_run",
-        "oom",
-        "killed",
-        "missing",
-        "invalid",
-        "not_comparable",
-        "too_few_samples",
-        "division_by_zero",
-        "not_applicable",
-        "unreadable",
-        "timeout",
-        "error",
-        "not_recorded",
-    ]
-)
+REASONS = {
+    "not_run",
+    "oom",
+    "killed",
+    "missing",
+    "invalid",
+    "not_comparable",
+    "too_few_samples",
+    "division_by_zero",
+    "not_applicable",
+    "unreadable",
+    "timeout",
+    "error",
+    "not_recorded",
+}
 
 
 def test_progress_is_streamed_in_order(good_run: Good) -> None:

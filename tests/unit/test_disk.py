@@ -166,6 +166,26 @@ def test_publish_is_write_once(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["target"]
 
 
+def test_bytes_are_on_disk_before_their_name_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+
+    def watch(name: str) -> None:
+        real = getattr(os, name)
+
+        def watched(*args: object, **keywords: object) -> object:
+            calls.append(name)
+            return real(*args, **keywords)
+
+        monkeypatch.setattr(os, name, watched)
+
+    for name in ("write", "fsync", "link", "replace", "unlink"):
+        watch(name)
+    with staging.staged(tmp_path / "temp", [b"old"]) as digest:
+        disk.publish(tmp_path / "temp", tmp_path / "target", digest)
+    disk.write_file(tmp_path / "view", b"old")
+    assert calls == ["write", "fsync", "link", "fsync", "unlink", "write", "fsync", "replace", "fsync"]
+
+
 def test_publish_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.EPERM, "no hard links here")

@@ -62,6 +62,14 @@ def test_blobs_are_kept_byte_for_byte(record: Record, tmp_path: Path) -> None:
     assert record.blobs.scan() == ([digest], [])
 
 
+def test_a_blob_may_come_before_the_first_entry_under_one_lock(record: Record) -> None:
+    with record.lock():
+        record.put_blob(b"raw")
+        assert codes(record) == ["entries_missing"]  # all that a killed writer, or a removed folder, would leave
+        first = record.append("freeze", T1, {})
+    assert record.entries() == [first]
+
+
 def test_changed_and_missing_blobs(record: Record) -> None:
     digest = record.put_blob(b"raw")
     other = hashlib.sha256(b"wrong").hexdigest()

@@ -192,6 +192,9 @@ def test_odd_names(top: Path) -> None:
     expected = sorted(f"odd/{name}" for name in ODD)
     assert repo.dirty_paths(["odd"]) == expected
     assert repo.dirty_paths(["odd/:(top)*"]) == ["odd/:(top)*"]
+    write(top, ":(glob)**", b"one\n")
+    assert repo.dirty_paths([":(glob)**"]) == [":(glob)**"]
+    (top / ":(glob)**").unlink()
     save(top, "odd")
     assert sorted(repo.committed_files("odd")) == expected
     assert repo.committed_files("odd/-dash") == {"odd/-dash": ONE_SHA1}

@@ -177,6 +177,11 @@ def test_commit_takes_only_what_it_was_given(top: Path, monkeypatch: pytest.Monk
     assert commit == git(top, "rev-parse", "HEAD")
     assert git(top, "show", "--name-only", "--format=%s|%an", "HEAD") == "--amend is text|Ada\n\nrecords/x/-a b"
     assert git(top, "diff", "--cached", "--name-only") == "other"
+    write(top, ":!unlucky", b"")
+    write(top, "bystander", b"")
+    repo.commit([":!unlucky"], "one file of an unlucky name")
+    assert git(top, "show", "--name-only", "--format=", "HEAD") == ":!unlucky"
+    assert git(top, "diff", "--cached", "--name-only") == "other"
     with pytest.raises(StateError) as caught:
         repo.commit(["records"], "again")
     assert caught.value.problem.code == "nothing_to_commit"

@@ -75,9 +75,9 @@ def test_reads_run_nothing_that_the_repository_names(top: Path, tmp_path: Path) 
         (top / ".hooks" / name).symlink_to(program)
         (top / ".git" / "hooks" / name).unlink(missing_ok=True)
         (top / ".git" / "hooks" / name).symlink_to(program)
-    keys = ("core.fsmonitor", "filter.evil.clean", "filter.evil.process", "diff.evil.textconv",
-            "diff.evil.command", "diff.external", "core.pager", "core.editor", "core.sshCommand", "core.askPass",
-            "gpg.program", "credential.helper", "core.alternateRefsCommand", "uploadpack.packObjectsHook")  # fmt: skip
+    keys = ["core." + name for name in ("fsmonitor", "pager", "editor", "sshCommand", "askPass")]
+    keys += ["filter.evil.clean", "filter.evil.process", "diff.evil.textconv", "diff.evil.command"]
+    keys += ["diff.external", "gpg.program", "credential.helper", "uploadpack.packObjectsHook"]
     for key in keys:
         git(top, "config", key, str(program))
     git(top, "config", "core.hooksPath", str(top / ".hooks"))
@@ -114,6 +114,24 @@ def test_grafted_history_is_not_believed(top: Path) -> None:
     (top / ".git" / "info" / "grafts").write_text(git(top, "rev-parse", "HEAD") + "\n")
     assert git(top, "log", "--format=%s") == "second"  # the trap works
     assert [one.blob for one in opened(top).removed_in_history(".").removals] == [ONE]
+
+
+def test_a_partial_clone_is_not_completed_by_a_program_it_names(top: Path, tmp_path: Path) -> None:
+    git(top, "config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "--quiet", "--no-checkout", "--filter=blob:none", f"file://{top}", "partial")
+    program, proof = tmp_path / "program", tmp_path / "proof"
+    program.write_text(f"#!/bin/sh\necho $0 $* >> {proof}\nexit 1\n")
+    program.chmod(0o755)
+    git(tmp_path / "partial", "config", "remote.origin.uploadpack", str(program))
+    subprocess.run(["git", "cat-file", "blob", ONE], cwd=tmp_path / "partial", capture_output=True, check=False)
+    assert proof.exists()  # the trap works
+    proof.unlink()
+    repo = opened(tmp_path / "partial")
+    assert repo.committed_files() == {"f": ONE}
+    with pytest.raises(EnvironmentFault) as caught:
+        repo.read_blob(ONE)
+    assert caught.value.problem.code == "git_failed"
+    assert not proof.exists()
 
 
 INHERITED: dict[str, Callable[[Path], str]] = {

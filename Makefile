@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint schemas golden web clean
+.PHONY: help demo test bench lint schemas golden web clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ $(VENV)/.test: $(VENV)/.bench
 
 demo: $(VENV)/.bench ## The main job on real input: draft, freeze, run, ingest, decide, render, archive, verify
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+
+bench: $(VENV)/.test ## Benchmarks, as ratios in one run
+	@$(BIN)/python benchmarks/startup.py
 
 test: $(VENV)/.test ## Lint, then every test
 	@$(MAKE) --no-print-directory lint

@@ -77,6 +77,15 @@ def torch_version() -> Fact:
         return {"unknown": "missing", "detail": str(fault)}
 
 
+def huge_pages(path: Path = Path("/sys/kernel/mm/transparent_hugepage/enabled")) -> Fact:
+    """Whether the kernel backs memory by huge pages unasked (``always`` coarsens resident-memory peaks)."""
+    try:
+        words = path.read_text().split()
+    except OSError as fault:
+        return unreadable(fault)
+    return next((word.strip("[]") for word in words if word.startswith("[")), " ".join(words))
+
+
 def machine_facts() -> dict[str, Fact]:
     """All facts of this module but the load averages."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -88,6 +97,7 @@ def machine_facts() -> dict[str, Fact]:
         "cpu_cores": cores or unreadable("the number of processors is not known"),
         "malloc": malloc(),
         "container_memory_limit": container_limit(),
+        "transparent_hugepage": huge_pages(),
         "torch": torch_version(),
         "harness_source_digest": source_digest(),
     }

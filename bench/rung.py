@@ -72,10 +72,10 @@ class _Attempt:
         empty = [RankRecord(rank) for rank in range(self.nproc)]
         timing = passes["timing"].ranks if "timing" in passes else empty
         memory = passes["memory"].ranks if "memory" in passes else []
-        facts = machine_facts() | (memory[0].facts if memory else {}) | timing[0].facts
+        facts = machine_facts() | self._plan_facts() | (memory[0].facts if memory else {}) | timing[0].facts
         facts.pop("rank_device", None)
         facts |= {f"outcome_rank_{k}": word for k, word in enumerate(rank_outcomes(last, outcome))}
-        facts |= self._plan_facts() | {
+        facts |= {
             "load_average_before": load_before,
             "load_average_after": load_average(),
         }

@@ -42,8 +42,8 @@ def fail(error: LedgerError, *, as_json: bool = False) -> ExitCode:
     if as_json:
         put_json(error.to_dict())
     else:
-        say(f"{click.style('error', fg='red', bold=True)} ({error.problem.code})")
-        tell(error.problems)
+        for problem in error.problems:
+            say(f"{click.style('error', fg='red', bold=True)} ({problem.code}): {problem.to_text()}")
     return error.exit_code
 
 

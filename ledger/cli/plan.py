@@ -9,7 +9,7 @@ import click
 from ledger.actions.check import Checked
 from ledger.actions.check import check as check_record
 from ledger.actions.freeze import freeze as freeze_record
-from ledger.cli.output import author, here, json_option, now, put, put_json, say, tell
+from ledger.cli.output import author, here, json_option, now, put, put_json, say
 from ledger.errors import ExitCode, InputError
 from ledger.model.values import words
 from ledger.store import Ledger
@@ -68,8 +68,7 @@ def _print(checked: Checked) -> None:
         ("note", "cyan", warnings),
     ):
         for problem in problems:
-            say(click.style(label, fg=colour, bold=True))
-            tell([problem])
+            say(f"{click.style(label, fg=colour, bold=True)}: {problem.to_text()}")
     for outcome, in_words in checked.rules.items():
         put(f"{outcome}: {in_words}")
     if checked.cost:

@@ -6,43 +6,23 @@ How a chart is drawn is in ``charts.py``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
-from markupsafe import Markup
-
 from ledger.dossier import charts, curves
-from ledger.dossier.charts import Bar, Mark, Panel
+from ledger.dossier.charts import Mark, Panel
 from ledger.dossier.curves import Curve
 from ledger.dossier.observed import Observed
+from ledger.dossier.peaks import Figure, Group, peaks, plain
 from ledger.model.entries import DecideBody
 from ledger.model.guards import OverlayGuard
 from ledger.model.ladder import Metric
 from ledger.model.plan import Prereg
 from ledger.model.run import Run
-from ledger.model.trace import Clause, GuardPoint
+from ledger.model.trace import GuardPoint
 from ledger.model.values import REASON_WORDS, Measured, Sourced, words
 from ledger.units import UNITS, Unit, display, parse_unit
 
 DATA = UNITS["B"].dimension
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A drawing with its caption; without a drawing, the caption says why there is none."""
-
-    caption: str
-    drawing: Markup | None
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Group:
-    """Figures that share a scale and a heading."""
-
-    title: str
-    about: str
-    figures: tuple[Figure, ...]
 
 
 def groups(
@@ -61,7 +41,7 @@ def groups(
             for name, guard in (plan.guards or {}).items()
             if isinstance(guard, OverlayGuard)
         ]
-    found.append(_peaks(plan, values, decision))
+    found.append(peaks(plan, values, decision))
     return tuple(group for group in found if group is not None)
 
 
@@ -88,7 +68,7 @@ def _series_group(
     figures = []
     for rung in plan.ladder.rungs:
         if rung.id not in drawn:
-            figures.append(Figure(f"{rung.id}, {_role(rung.role)}", None, _absent(values.get(f"{rung.id}.{name}"))))
+            figures.append(Figure(f"{rung.id}, {plain(rung.role)}", None, _absent(values.get(f"{rung.id}.{name}"))))
             continue
         marks = tuple(_marks(plan, metric, rung.id, values.get(f"{rung.id}.{name}"), ghost, control))
         figures.append(
@@ -98,7 +78,7 @@ def _series_group(
     about += "; it does not start at zero." if low > 0 else "."
     if clipped:
         about += " A triangle at the top edge is a step above the scale."
-    return Group(f"Each step: {_plain(name)}", about, tuple(figures))
+    return Group(f"Each step: {plain(name)}", about, tuple(figures))
 
 
 def _series_figure(
@@ -117,7 +97,7 @@ def _series_figure(
     drawing = charts.panel(
         Panel(
             key=f"c-{name}-{rung}",
-            title=f"{_plain(name)} of {rung} at each step",
+            title=f"{plain(name)} of {rung} at each step",
             points=curve.points,
             unit=parse_unit(metric.unit),
             low=scale[0],
@@ -129,7 +109,7 @@ def _series_figure(
             notes=_over(curve, scale[1], parse_unit(metric.unit)),
         )
     )
-    return Figure(f"{rung}, {_role(role)}", drawing, note)
+    return Figure(f"{rung}, {plain(role)}", drawing, note)
 
 
 def _over(curve: Curve, high: Fraction, unit: Unit) -> tuple[str, ...]:
@@ -190,8 +170,9 @@ def _guard_group(
         _guard_figure(plan, name, guard, point, drawn.get(point.rung), bands[point.rung], high)
         for point in trace.points
     )
-    about = f"Largest difference over ranks of {guard.series} from {guard.control} at each step; the tinted area is the frozen band."
-    return Group(f"Difference from {guard.control}: {_plain(name)}", about, figures)
+    about = f"Largest difference over ranks of {guard.series} from {guard.control} at each step. "
+    about += "The tinted area is the frozen band."
+    return Group(f"Difference from {guard.control}: {plain(name)}", about, figures)
 
 
 def _guard_figure(
@@ -206,7 +187,7 @@ def _guard_figure(
     caption = f"{point.rung} against {guard.control}: {point.verdict}"
     if curve is None or not curve.known:
         return Figure(caption, None, point.reason or "no series to draw")
-    marks = ()
+    marks: tuple[Mark, ...] = ()
     if isinstance(point.limit, Measured):
         where = "" if guard.band.reruns_at_least is None else f" at step {point.step}"
         text = f"frozen band {words(point.limit)}{where}" if point.limit.base else "frozen band: equal to the last bit"
@@ -226,57 +207,3 @@ def _guard_figure(
         )
     )
     return Figure(caption, drawing, point.reason or "")
-
-
-def _peaks(plan: Prereg, values: Mapping[str, Sourced], decision: DecideBody | None) -> Group | None:
-    figures = []
-    for name, metric in plan.metrics.items():
-        unit = parse_unit(metric.unit)
-        sources = {rung.id: values.get(f"{rung.id}.{name}") for rung in plan.ladder.rungs}
-        if unit.dimension != DATA or metric.value is None or not any(one and one.entry for one in sources.values()):
-            continue
-        limits = _limits(name, decision)
-        items = []
-        for rung in plan.ladder.rungs:
-            one = sources[rung.id]
-            if one is None:
-                continue
-            limit, text = limits.get(rung.id, (None, ""))
-            items.append(
-                Bar(
-                    f"{rung.id}, {_role(rung.role)}",
-                    one.value,
-                    words(one.value, unit=metric.unit),
-                    limit,
-                    text,
-                )
-            )
-        drawing = charts.bars(f"b-{name}", f"{_plain(name)} of each rung", unit, items)
-        figures.append(Figure(_plain(name), drawing))
-    if not figures:
-        return None
-    about = "Bars start at zero. A hatched, open end is not known; its solid part is what is proven at least."
-    return Group("Memory", about, tuple(figures))
-
-
-def _limits(metric: str, decision: DecideBody | None) -> dict[str, tuple[Fraction, str]]:
-    """Thresholds of clauses that hold one rung's ``metric`` alone against a number."""
-    found: dict[str, tuple[Fraction, str]] = {}
-    for clause in [clause for trace in decision.trace for clause in trace.clauses] if decision else []:
-        refs = [operand.ref for operand in clause.operands]
-        if len(refs) == 1 and refs[0].endswith(f".{metric}") and isinstance(clause.right, Measured):
-            found[refs[0].partition(".")[0]] = (clause.right.base, _limit_text(clause))
-    return found
-
-
-def _limit_text(clause: Clause) -> str:
-    sign = next((sign for sign in ("<=", ">=", "<", ">") if sign in clause.text), "")
-    return f"rule: {sign} {words(clause.right)}".replace("<=", "\u2264").replace(">=", "\u2265")
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", " ")
-
-
-def _role(role: str) -> str:
-    return role.replace("_", " ")

@@ -16,13 +16,14 @@ from ledger.dossier.figures import groups
 from ledger.dossier.needs import needs
 from ledger.dossier.observed import observe, values_of
 from ledger.dossier.view import RecordView
+from ledger.lifecycle import State
 from ledger.model.budget import Cost
 from ledger.model.decision import INCONCLUSIVE, VOID
 from ledger.model.entries import DecideBody
 from ledger.model.plan import Prereg
 from ledger.units import parse_quantity
 
-_STATES = ("draft", "frozen", "running", "complete", "decided", "contested", "overdue")
+_STATES: tuple[State, ...] = ("draft", "frozen", "running", "complete", "decided", "contested", "overdue")
 
 
 def render_record(view: RecordView) -> dict[str, bytes]:

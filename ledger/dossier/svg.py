@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from markupsafe import Markup, escape
 
@@ -96,7 +97,7 @@ class Scale:
 
 def tick_text(value: float, ticks: Sequence[float]) -> str:
     """A tick's number with as many decimals as tell neighbours apart."""
-    step = min((abs(b - a) for a, b in zip(ticks, ticks[1:], strict=False)), default=abs(value) or 1.0)
+    step = min((abs(b - a) for a, b in pairwise(ticks)), default=abs(value) or 1.0)
     if abs(value) < step / 1e6:
         return "0"
     if step < 1e-4 or abs(value) >= 1e7:

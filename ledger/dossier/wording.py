@@ -69,7 +69,7 @@ def _bounds(value: Unknown, unit: str | None) -> str:
     scale, target = parse_unit(value.unit).scale, parse_unit(unit or value.unit)
     ends = (("at least", value.at_least), ("at most", value.at_most))
     shown_ends = ((word, display(parse_exact(end) * scale, target)) for word, end in ends if end is not None)
-    return ", ".join(f"{word} {text.replace('-', MINUS)}" for word, text in shown_ends)
+    return ", ".join(f"{word} {MINUS + text[1:] if text.startswith('-') else text}" for word, text in shown_ends)
 
 
 def fixed(value: Fraction, places: int) -> str:

@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from bench.canonical import canonical_text, settings_digest
+from bench.canonical import Scalar, canonical_text, settings_digest
 
 # RFC 8785 appendix B (IEEE 754 bits, text), and the settings a ladder is likely to carry.
 RFC_NUMBERS = {
@@ -35,7 +35,7 @@ def test_numbers_of_the_rfc(bits: str) -> None:
 
 
 def test_settings_by_hand() -> None:
-    settings = {"lr": 1e-05, "batch": 8, "dtype": "fp32", "on": True, "warm": 1.0, "big": 123.5}
+    settings: dict[str, Scalar] = {"lr": 1e-05, "batch": 8, "dtype": "fp32", "on": True, "warm": 1.0, "big": 123.5}
     wanted = '{"batch":8,"big":123.5,"dtype":"fp32","lr":0.00001,"on":true,"warm":1}'
     assert canonical_text(settings) == wanted
     assert settings_digest(settings) == hashlib.sha256(wanted.encode()).hexdigest()
@@ -48,7 +48,7 @@ def test_no_infinity() -> None:
 
 def test_agrees_with_the_reference() -> None:
     rfc8785 = pytest.importorskip("rfc8785")
-    settings = {
+    settings: dict[str, Scalar] = {
         "é": 'a"\\\n\x7f\x1f',
         "b": -1.5e-9,
         "a": 1e21,

@@ -125,3 +125,18 @@ def test_nothing_but_the_run_is_left_whole(good_run: Good) -> None:
     assert sorted(path.name for path in attempt.iterdir()) == ["memory", "run.json", "timing"]
     assert not list(attempt.rglob("*.tmp"))
     assert not list(attempt.rglob("checkpoint.pt"))
+
+
+@pytest.mark.cuda
+def test_on_a_gpu(bench: Any, tiny_settings: dict[str, Any]) -> None:
+    torch = pytest.importorskip("torch", reason="the harness needs torch (extra: bench)")
+    if not torch.cuda.is_available():
+        pytest.skip("no NVIDIA GPU here: the CUDA paths have only met a stand-in")
+    bench.write(tiny_settings, {"r0": {"device": "cuda", "backward_chunks": 2}})
+    _, run = bench.run("r0")
+    assert run["outcome"] == {"kind": "ok"}
+    rank = run["ranks"][0]
+    assert rank["device"] == "cuda:0"
+    windows = rank["series"]["window.cuda.peak_allocated_bytes"]
+    assert rank["phases"]["train"]["cuda.peak_allocated_bytes"] == max(windows) > 0
+    assert run["checks"]["chunks_equal"]["value"] < 1e-14

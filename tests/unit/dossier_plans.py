@@ -13,7 +13,7 @@ def plan_data(record: str, title: str, **more: Any) -> dict[str, Any]:
         "schema": "ledger/prereg/v1",
         "id": record,
         "title": title,
-        "question": "On the lineage that does not carry the flag today, does recomputing activations pay in speed, or is it memory bought with time?",
+        "question": "On the lineage without the flag, does recomputing activations pay in speed, or in memory alone?",
         "decides": "Which checkpointing and chunk setting the next fresh launch carries.",
         "owner": {"name": "Training systems", "contact": "https://example.org/training-systems"},
         "due": "2026-11-30",

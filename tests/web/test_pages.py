@@ -1,0 +1,111 @@
+"""Every page in a real browser: accessible in both schemes, narrow, printed, by keyboard, and silent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PAGES = (
+    "index",
+    "2026-11-recompute-small",
+    "2026-11-recompute-flip",
+    "2026-10-recompute-retry",
+    "2026-10-recompute-early",
+    "2026-09-silent",
+    "2026-08-actckpt-flip",
+)
+Opener = Callable[..., Any]
+
+
+@pytest.fixture
+def opened(browser: Any, site: Path) -> Iterator[Opener]:
+    """Opens a page by name; fails at the end if it asked for anything or said anything."""
+    contexts: list[Any] = []
+    noise: list[str] = []
+
+    def open_page(name: str, width: int = 1280, scheme: str = "light") -> Any:
+        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: noise.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: noise.append(f"error: {error}"))
+        url = (site / f"{name}.html").as_uri()
+        page.on("request", lambda request: noise.append(f"request: {request.url}") if request.url != url else None)
+        page.goto(url)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert noise == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing(opened: Opener, name: str, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    page = opened(name, scheme=scheme)
+    page.context.browser  # noqa: B018 - the page stays open while axe reads it
+    found = axe.Axe().run(page)
+    assert [(one["id"], [node["html"][:160] for node in one["nodes"]]) for one in found.response["violations"]] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_320_pixels_wide_does_not_scroll_sideways(opened: Opener, name: str) -> None:
+    page = opened(name, width=320)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    inside = "[...document.querySelectorAll('.scroll')].every(box => box.tabIndex === 0 && box.ariaLabel)"
+    assert page.evaluate(inside)
+
+
+def test_the_first_stop_of_the_keyboard_skips_to_the_content(opened: Opener) -> None:
+    page = opened("2026-11-recompute-small")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
+    page.keyboard.press("Enter")
+    assert page.evaluate("location.hash") == "#content"
+
+
+def test_every_disposition_takes_the_same_room(opened: Opener) -> None:
+    sizes = set()
+    for name in PAGES[1:5]:
+        box = opened(name).locator(".badge.large").bounding_box()
+        sizes.add((round(box["height"]), box["width"] >= 224))
+    assert len(sizes) == 1
+
+
+def test_the_style_is_in_force_under_the_policy(opened: Opener) -> None:
+    page = opened("2026-08-actckpt-flip")
+    assert page.evaluate("getComputedStyle(document.querySelector('.draft')).position") == "sticky"
+    page.mouse.wheel(0, 3000)
+    page.wait_for_function("scrollY > 1000")
+    assert page.locator(".draft").bounding_box()["y"] == 0, "the banner stays in sight"
+
+
+def test_dark_is_dark(opened: Opener) -> None:
+    def lightness(scheme: str) -> int:
+        colour = opened("index", scheme=scheme).evaluate("getComputedStyle(document.body).backgroundColor")
+        return sum(map(int, re.findall(r"\d+", colour)[:3]))
+
+    assert lightness("dark") < 150 < 600 < lightness("light")
+
+
+def test_print_shows_everything_and_clips_nothing(opened: Opener) -> None:
+    page = opened("2026-11-recompute-flip", width=700)
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.querySelector('.scroll')).overflowX") == "visible"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 700
+    assert page.pdf(format="A4").startswith(b"%PDF-")
+
+
+@pytest.mark.parametrize("name", PAGES[1:])
+def test_every_chart_has_a_name_and_words(opened: Opener, name: str) -> None:
+    charts = opened(name).evaluate(
+        "[...document.querySelectorAll('svg')].map(s => [s.getAttribute('role'), s.querySelector('title').textContent, s.querySelector('desc').textContent])"
+    )
+    assert all(role == "img" and title and words for role, title, words in charts)

@@ -22,6 +22,12 @@ DEFINITIONS: dict[str, dict[str, str]] = {
         "their all-reduce, optimizer update; fetching the batch and reporting the loss are left out",
         "CPU: perf_counter_ns around it; CUDA: two events on the current stream (never run on a GPU)",
     ),
+    "step_cpu_ns": _entry(
+        "ns",
+        _STEP,
+        "CPU time that all threads of this process spent during the step (CPU runs only)",
+        "process_time_ns around it; a busy machine disturbs it less than wall time",
+    ),
     "loss_hex": _entry(
         "1",
         _STEP,

@@ -58,4 +58,4 @@ class StepLog:
         series = {"step_ns": done.lap.nanoseconds(), "loss_hex": float(done.loss.item()).hex()}
         # The CPU meter runs in the memory pass, whose few windows are no series of the measured steps.
         windows = {f"window.{name}": value for name, value in done.window.items() if name != CPU_PEAK}
-        self._journal.write("step", series={**series, **windows})
+        self._journal.write("step", series={**series, **done.lap.extras(), **windows})

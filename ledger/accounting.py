@@ -42,7 +42,7 @@ def account(plan: Prereg, intakes: Sequence[Intake]) -> Account:
     """Sort every run into counted, excluded, incomplete or rejected."""
     counted: dict[str, Intake] = {}
     standings: list[RunStanding] = []
-    for one in sorted(intakes, key=lambda intake: (intake.body.began_at, intake.body.run_id)):
+    for one in sorted(intakes, key=_began):
         standing, why = _standing(one.body, counted)
         if standing == "counted":
             counted[one.body.rung] = one
@@ -51,6 +51,11 @@ def account(plan: Prereg, intakes: Sequence[Intake]) -> Account:
         )
     absent = {rung.id: _absent(rung.id, standings) for rung in plan.ladder.rungs if rung.id not in counted}
     return Account(tuple(standings), counted, absent)
+
+
+def _began(intake: Intake) -> tuple[str, str, str]:
+    """When the attempt began; the rest only settles ties, so that no order of intake shows."""
+    return intake.body.began_at, intake.body.run_id, intake.digest
 
 
 def _standing(body: RunBody, counted: dict[str, Intake]) -> tuple[RunStands, str]:

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,17 +47,19 @@ class Harness:
             str(nproc),
         ]
         last: Event = {}
-        with (
-            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd) as process,
-            _interrupts_go_to(process),
-        ):
-            assert process.stdout is not None
-            assert process.stderr is not None
-            for line in process.stdout:
-                if event := _event(line):
-                    on_event(event)
-                    last = event
-            prose = process.stderr.read()
+        # Prose goes into a file: a pipe that nobody reads while events come in would fill up and stop the harness.
+        with tempfile.TemporaryFile() as spoken:
+            with (
+                subprocess.Popen(command, stdout=subprocess.PIPE, stderr=spoken, cwd=cwd) as process,
+                _interrupts_go_to(process),
+            ):
+                assert process.stdout is not None
+                for line in process.stdout:
+                    if event := _event(line):
+                        on_event(event)
+                        last = event
+            spoken.seek(0)
+            prose = spoken.read().decode("utf-8", "replace")
         if process.returncode != 0 or last.get("event") != "done":
             raise _failed(process.returncode, prose, rung)
         return Path(cwd, str(last["run"]))
@@ -65,7 +68,7 @@ class Harness:
 class _interrupts_go_to:
     """Ctrl-C reaches the harness by itself; this process waits, so that the harness can write its run file."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
         self._before: dict[int, Any] = {}
 
@@ -96,7 +99,7 @@ def find_harness() -> Harness:
     return Harness(program)
 
 
-def _event(line: str) -> Event | None:
+def _event(line: bytes) -> Event | None:
     try:
         event = json.loads(line)
     except ValueError:

@@ -14,9 +14,12 @@ from ledger.errors import InputError
 from ledger.model.ladder import Metric
 from ledger.model.run import Definition, Number, Rank, Run, Sample, UnknownNumber
 from ledger.model.values import REASON_WORDS, Measured, Unknown, Value, measured
-from ledger.units import exact_text, fraction_of, parse_unit
+from ledger.units import exact_text, fraction_of, parse_exact, parse_unit
 
 _NEVER_NEGATIVE = ("s", "B")
+_TRAINS_TOO = ("warm", "memory")
+"""Phases besides train that make training steps: warm-up, and the memory pass of a harness that has one."""
+_PAST_ANY_FLOAT = 2**1024
 
 REDUCTIONS: dict[str, Callable[[Sequence[Fraction]], Fraction]] = {
     "median": stats.median,
@@ -35,6 +38,8 @@ def read_metric(metric: Metric, run: Run) -> Value:
     definition = run.definitions.get(source)
     if definition is None or not run.ranks:
         return Unknown(unknown="missing", detail=f"the run file has no {source}")
+    if (absent := absent_ranks(run)) is not None:
+        return absent
     if parse_unit(definition.unit).dimension != parse_unit(metric.unit).dimension:
         return Unknown(
             unknown="invalid",
@@ -45,16 +50,39 @@ def read_metric(metric: Metric, run: Run) -> Value:
     return _of_value(metric, run, definition)
 
 
+def absent_ranks(run: Run) -> Unknown | None:
+    """Unknown when the run file does not hold every rank; what a rank left out could be the slowest or largest."""
+    held, size = {rank.rank for rank in run.ranks}, run.facts.get("world_size")
+    counted = size if isinstance(size, int) and not isinstance(size, bool) else max(held, default=-1) + 1
+    if held == set(range(counted)):
+        return None
+    have = ", ".join(map(str, sorted(held))) or "none"
+    return Unknown(unknown="missing", detail=f"the run file has ranks {have} of a run on {counted}")
+
+
 def _of_failed_run(metric: Metric, run: Run) -> Unknown:
     """Out of memory bounds a peak from below by the limit in force; every other failure bounds nothing."""
     outcome = run.outcome
     limit = (outcome.limits or {}).get(metric.value or "")
     where = f" in {outcome.phase}" if outcome.phase else ""
     detail = f"the run ended {REASON_WORDS[outcome.kind]}{where}"
-    if outcome.kind != "oom" or limit is None:
+    if outcome.kind != "oom" or limit is None or not _bounds(metric, outcome.phase):
         return Unknown.of_outcome(outcome.kind, detail)
     scale = parse_unit(metric.unit).scale
     return Unknown(unknown="oom", detail=detail, at_least=exact_text(Fraction(limit) / scale), unit=metric.unit)
+
+
+def _bounds(metric: Metric, ended_in: str | None) -> bool:
+    """Whether running out of memory in phase ``ended_in`` bounds the metric from below.
+
+    It says nothing of a phase that was over or not yet begun, nor of any number over ranks but the largest. A
+    harness that names no phase is taken at its word: it listed the value among those its limit bounds.
+    """
+    if metric.across_ranks != "max":
+        return False
+    if ended_in is None or metric.phase in (ended_in, "run"):
+        return True
+    return metric.phase == "train" and ended_in in _TRAINS_TOO
 
 
 def _of_series(metric: Metric, run: Run, definition: Definition) -> Value:
@@ -67,7 +95,7 @@ def _of_series(metric: Metric, run: Run, definition: Definition) -> Value:
                 unknown="too_few_samples",
                 detail=f"rank {rank.rank} has {len(samples)} samples of {metric.series}; the window is {metric.window}",
             )
-        numbers = numbers_of(samples[-wanted:], f"{metric.series} of rank {rank.rank}")
+        numbers = _possible(numbers_of(samples[-wanted:], f"{metric.series} of rank {rank.rank}"), definition)
         if isinstance(numbers, Unknown):
             return numbers
         per_rank.append(numbers)
@@ -78,13 +106,35 @@ def _of_series(metric: Metric, run: Run, definition: Definition) -> Value:
 
 
 def _of_value(metric: Metric, run: Run, definition: Definition) -> Value:
-    numbers: list[Fraction] = []
-    for rank in run.ranks:
-        found = _phase_value(rank, str(metric.phase), str(metric.value), definition)
-        if isinstance(found, Unknown):
-            return found
-        numbers.append(found)
-    return _checked(metric, definition, REDUCTIONS[metric.across_ranks](numbers))
+    found = [_phase_value(rank, str(metric.phase), str(metric.value), definition) for rank in run.ranks]
+    numbers = [one for one in found if isinstance(one, Fraction)]
+    if len(numbers) == len(found):
+        return _checked(metric, definition, REDUCTIONS[metric.across_ranks](numbers))
+    return _partly_known(metric, definition, found)
+
+
+def _partly_known(metric: Metric, definition: Definition, found: Sequence[Fraction | Unknown]) -> Unknown:
+    """The first unknown rank's reason, with the bounds that hold for the number over all ranks.
+
+    One rank bounds the largest from below and the smallest from above; any other bound needs every rank's.
+    """
+    first = next(one for one in found if isinstance(one, Unknown))
+    bounds: dict[str, str] = {}
+    for end, of_one in (("at_least", "max"), ("at_most", "min")):
+        known = [bound for one in found if (bound := _end(one, end)) is not None]
+        if known and (len(known) == len(found) or metric.across_ranks == of_one):
+            bounds[end] = exact_text(REDUCTIONS[metric.across_ranks](known))
+    return first.model_copy(
+        update={"at_least": None, "at_most": None, **bounds, "unit": definition.unit if bounds else None}
+    )
+
+
+def _end(one: Fraction | Unknown, end: str) -> Fraction | None:
+    """A rank's lower or upper end, in the unit of its definition; a number that is not above zero bounds nothing."""
+    if isinstance(one, Fraction):
+        return one if one > 0 else None
+    bound: str | None = getattr(one, end)
+    return None if bound is None else parse_exact(bound)
 
 
 def _phase_value(rank: Rank, phase: str, name: str, definition: Definition) -> Fraction | Unknown:
@@ -92,7 +142,7 @@ def _phase_value(rank: Rank, phase: str, name: str, definition: Definition) -> F
     label = f"{name} of rank {rank.rank} in phase {phase}"
     if number is None:
         return Unknown(unknown="missing", detail=f"the run file has no {label}")
-    numbers = numbers_of((number,), label, unit=definition.unit)
+    numbers = _possible(numbers_of((number,), label, unit=definition.unit), definition)
     return numbers if isinstance(numbers, Unknown) else numbers[0]
 
 
@@ -102,10 +152,14 @@ def numbers_of(samples: Sequence[Sample | Number], label: str, *, unit: str | No
     for index, sample in enumerate(samples):
         if isinstance(sample, UnknownNumber):
             return _passed_on(sample, label, unit)
+        where = f"{label}, sample {index} of the window"
         try:
-            numbers.append(fraction_of(sample))
+            number = fraction_of(sample)
         except InputError as error:
-            return Unknown(unknown="invalid", detail=f"{label}, sample {index} of the window: {error.problem.what}")
+            return Unknown(unknown="invalid", detail=f"{where}: {error.problem.what}")
+        if abs(number) >= _PAST_ANY_FLOAT:
+            return Unknown(unknown="invalid", detail=f"{where}: past the largest float")
+        numbers.append(number)
     return numbers
 
 
@@ -121,13 +175,24 @@ def _passed_on(sample: UnknownNumber, label: str, unit: str | None) -> Unknown:
     return Unknown(unknown=sample.unknown, detail=detail, unit=unit, **bounds)
 
 
+def _possible(numbers: list[Fraction] | Unknown, definition: Definition) -> list[Fraction] | Unknown:
+    """The same numbers, unless one of them is a time or a size below zero: that was not measured."""
+    if isinstance(numbers, Unknown) or not _physical(definition) or min(numbers, default=Fraction(0)) >= 0:
+        return numbers
+    found = f"{exact_text(min(numbers))} {definition.unit}"
+    return Unknown(unknown="invalid", detail=f"{definition.definition}: {found} was not measured")
+
+
+def _physical(definition: Definition) -> bool:
+    dimension = parse_unit(definition.unit).dimension
+    return any(dimension == parse_unit(base).dimension for base in _NEVER_NEGATIVE)
+
+
 def _checked(metric: Metric, definition: Definition, number: Fraction) -> Measured | Unknown:
-    """A time or a size below zero, or a peak of nothing, was not measured whatever the file says."""
-    unit = parse_unit(definition.unit)
-    physical = any(unit.dimension == parse_unit(base).dimension for base in _NEVER_NEGATIVE)
-    if physical and (number < 0 or (number == 0 and metric.value is not None)):
+    """The number in the metric's unit; a time or a size of nothing was not measured, whatever the file says."""
+    if number == 0 and _physical(definition):
         return Unknown(
             unknown="invalid",
-            detail=f"{metric.value or metric.series} is {exact_text(number)} {definition.unit}; nothing was measured",
+            detail=f"{metric.value or metric.series} is 0 {definition.unit}; nothing was measured",
         )
-    return measured(number * unit.scale, metric.unit)
+    return measured(number * parse_unit(definition.unit).scale, metric.unit)

@@ -8,7 +8,9 @@ from __future__ import annotations
 import copy
 import json
 import os
+import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -142,6 +144,29 @@ class World:
         assert result.exit_code == 0, result.output
         return result
 
+    def told(self, *args: str | Path) -> tuple[int, dict[str, Any]]:
+        """Run with ``--json``: the exit code and what stdout holds, which must be one JSON object and no traceback."""
+        result = self.ledger(*args, "--json")
+        assert "Traceback" not in result.output, result.output
+        value: dict[str, Any] = json.loads(result.stdout)
+        return result.exit_code, value
+
+    def refused(self, *args: str | Path) -> tuple[int, str, dict[str, str]]:
+        """Run a command that must fail: exit code, error code, and the leading problem, which must say all it can.
+
+        What happened, what was expected, what was found and what to do are each there; the same command without
+        ``--json`` prints nothing on stdout.
+        """
+        code, value = self.told(*args)
+        error = value["runs"][0] if "runs" in value else value
+        assert code == error["exit_code"] != 0, value
+        problem: dict[str, str] = error["problems"][0]
+        assert set(problem) >= {"what", "expected", "found", "hint"}, problem
+        plain = self.ledger(*args)
+        assert (plain.exit_code, plain.stdout) == (code, ""), plain.output
+        assert problem["what"] in plain.stderr
+        return code, error["error"], problem
+
     def record_path(self) -> Path:
         """The folder of the record."""
         return self.root / "records" / RECORD
@@ -203,6 +228,30 @@ def _invoke(main: Any, args: list[str]) -> Result:
         main.run(list(args))
 
     return CliRunner().invoke(program, args, prog_name="ledger")
+
+
+def program(*args: str | Path, cwd: Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run the program as a process of its own, for what one process cannot be put through: limits, kills, races."""
+    command = [sys.executable, "-m", "ledger", *map(str, args)]
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1]), **options.pop("env", {})}
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=60, **options)
+
+
+def copy_of(world: World, root: Path) -> World:
+    """The same ledger in another folder, at the same clock, byte for byte and with its git history."""
+    shutil.copytree(world.root, root, symlinks=True, dirs_exist_ok=True)
+    return World(root, world.clock)
+
+
+def decided_world(root: Path) -> World:
+    """A ledger whose one record was frozen, run and decided ADOPT."""
+    world = new_world(root)
+    freeze = world.freeze()
+    world.ingest(run_file(freeze, "r0"), run_file(freeze, "r2"))
+    assert world.decide()["disposition"] == "ADOPT"
+    for path in world.root.glob("run-*.json"):
+        path.unlink()
+    return world
 
 
 def new_world(root: Path) -> World:

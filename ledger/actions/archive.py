@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ledger import vcs
+from ledger.actions.outputs import refuse_among_records
 from ledger.actions.packing import pack_record
 from ledger.canonical import digest
 from ledger.errors import IntegrityError
@@ -29,8 +30,10 @@ class Archived:
 def archive(record: Record, out: Path, repo: vcs.Repo | None) -> Archived:
     """Write the archive of ``record`` to ``out``.
 
-    Raises StateError for a draft, and IntegrityError, with every fault, for a record that does not verify.
+    Raises StateError for a draft, IntegrityError, with every fault, for a record that does not verify, and InputError
+    for a place among the records.
     """
+    refuse_among_records(out, record.path.parent)
     report = verify_record(record, head=None, repo=repo)
     if report.failed:
         raise IntegrityError.of([problem for check in report.failed for problem in check.problems])

@@ -49,8 +49,9 @@ def freeze(ledger: Ledger, record: Record, at: str, by: Mapping[str, str] | None
         body = freeze_body(loaded.prereg, plan, pins, freeze_notes(plan))
         stored = record.append("freeze", at, body.to_json(), by)
     if commit and repo is not None:
+        own = [record.path, *(ledger.root / name for name in ("records/ledger.json", ".gitattributes", ".gitignore"))]
         repo.commit(
-            [f"records/{record.id}", "records/ledger.json", ".gitattributes", ".gitignore"],
+            [path for path in own if path.exists()],
             f"Freeze {record.id}\n\nfreeze {stored.digest}",
         )
     return stored

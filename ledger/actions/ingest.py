@@ -12,11 +12,10 @@ from pathlib import Path
 
 from ledger.actions.reading import RUN_MAX_BYTES, THIS_TOOL, Loaded, read_run
 from ledger.canonical import digest
-from ledger.derive import run_body
+from ledger.derive import kept_as, run_body
 from ledger.errors import IntegrityError, LedgerError
 from ledger.model.entries import RunBody
 from ledger.model.run import Run
-from ledger.model.values import Resource
 from ledger.store import Ledger, Record, read_bytes
 
 
@@ -63,7 +62,7 @@ def _take_in(record: Record, run: Run, data: bytes, at: str, by: Mapping[str, st
                 found=f"sha256 {own}",
                 hint="a run file is never edited; a new attempt gets a run id of its own",
             )
-    resource = Resource(name=f"blobs/{own[:2]}/{own}", digest={"sha256": own}, size=len(data))
-    body = run_body(frozen.digest, frozen.entry, run, resource, at, THIS_TOOL)
-    record.put_blob(data)
-    return Ingested(record.id, record.append("run", at, body.to_json(), by).digest, body, already=False)
+    body = run_body(frozen.digest, frozen.entry, run, kept_as(own, len(data)), at, THIS_TOOL)
+    with record.new_blob(data):
+        stored = record.append("run", at, body.to_json(), by)
+    return Ingested(record.id, stored.digest, body, already=False)

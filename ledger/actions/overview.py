@@ -39,12 +39,15 @@ def overview(ledger: Ledger, today: str) -> list[Overview]:
 
 def _one(ledger: Ledger, record_id: str, today: str) -> Overview:
     try:
-        loaded = Loaded(ledger.record(record_id))
+        return _seen(Loaded(ledger.record(record_id)), today)
     except LedgerError as error:
         return Overview(record_id, record_id, "unreadable", None, None, False, 0, 0, error.problem.what)
+
+
+def _seen(loaded: Loaded, today: str) -> Overview:
     standing, plan = loaded.standing(today), loaded.plan
     return Overview(
-        record_id=record_id,
+        record_id=loaded.record.id,
         title=plan.title if plan else "the plan does not read: see ledger check",
         state=standing.state,
         disposition=standing.disposition,

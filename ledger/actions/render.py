@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ledger.actions.outputs import refuse_among_records
 from ledger.actions.views import record_view
 from ledger.dossier import RecordView, render_index, render_record
 from ledger.errors import LedgerError, Problem, StateError
@@ -16,8 +17,10 @@ from ledger.store import Ledger, write_file
 def render(ledger: Ledger, out: Path, as_of: str) -> tuple[list[Path], list[Problem]]:
     """The files written, and why a record has no page, if one has none. ``as_of`` is UTC time text.
 
-    Raises StateError for a ledger without records; EnvironmentFault when the folder cannot be written.
+    Raises StateError for a ledger without records, InputError for a folder among the records, EnvironmentFault when
+    the folder cannot be written.
     """
+    refuse_among_records(out, ledger.records_dir)
     views: list[RecordView] = []
     problems: list[Problem] = []
     for record_id in ledger.record_ids():

@@ -12,6 +12,7 @@ from pathlib import Path
 from ledger.actions.reading import RUN_MAX_BYTES, Frozen, Loaded, read_run
 from ledger.errors import InputError, LedgerError, StateError
 from ledger.harness import Event, Harness
+from ledger.lifecycle import may_decide_again, standing_decisions
 from ledger.model.ladder import Rung
 from ledger.store import Ledger, Record, read_bytes
 
@@ -45,13 +46,14 @@ def schedule(ledger: Ledger, record: Record, only: str | None) -> tuple[Frozen, 
     """
     loaded = Loaded(record)
     frozen = loaded.need_frozen("run")
-    if loaded.decisions:
+    final = [entry for _, entry in standing_decisions(loaded.entries) if not may_decide_again(entry)]
+    if final:
         raise StateError(
             "already_decided",
             f"{record.id} was decided: its ladder is closed",
             where=record.id,
-            expected="no decision yet",
-            found=loaded.decisions[-1][1].body.disposition,
+            expected="no decision yet, or an inconclusive one",
+            found=final[-1].body.disposition,
             hint="a new question is a new record",
         )
     if frozen.plan.workload is None:

@@ -6,6 +6,7 @@ A command's module is imported only when that command is asked for.
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -15,7 +16,8 @@ import click
 
 from ledger import __version__
 from ledger.cli.output import fail
-from ledger.errors import EXIT_MEANINGS, ExitCode, LedgerError
+from ledger.errors import EXIT_MEANINGS, ExitCode, InputError, LedgerError
+from ledger.store import fault
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("start", "Make this folder a ledger."),
@@ -69,14 +71,14 @@ def cli() -> None:
 def run(args: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave the process with the right exit code; no traceback reaches a user."""
     asked = list(sys.argv[1:] if args is None else args)
+    _speak_any_language()
     try:
         code = cli.main(asked, prog_name="ledger", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as leaving:
         code = leaving.exit_code
     except click.ClickException as error:
-        error.show()
-        code = error.exit_code
+        code = fail(_usage(error, asked), as_json="--json" in asked)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted; what was finished is kept", err=True)
         code = 130
@@ -86,11 +88,33 @@ def run(args: Sequence[str] | None = None) -> NoReturn:
         code = 0
     except LedgerError as error:
         code = fail(error, as_json="--json" in asked)
+    except OSError as error:
+        code = fail(fault(error, error.filename or "-", "reach a file or folder"), as_json="--json" in asked)
     except Exception as error:
         if os.environ.get("LEDGER_DEBUG"):
             raise
         code = _internal(error, as_json="--json" in asked)
     sys.exit(int(code or 0))
+
+
+def _speak_any_language() -> None:
+    """A terminal that cannot show a character gets its escape, not an error; so do file names that are no text."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _usage(error: click.ClickException, asked: Sequence[str]) -> InputError:
+    """A command line that does not read, in the one shape that every error has."""
+    ctx = error.ctx if isinstance(error, click.UsageError) else None
+    name = ctx.command_path if ctx else "ledger"
+    return InputError(
+        "usage",
+        error.format_message(),
+        expected=" ".join(ctx.get_usage().split()).removeprefix("Usage: ") if ctx else None,
+        found=" ".join(["ledger", *asked]),
+        hint=f"{name} --help",
+    )
 
 
 def _internal(error: Exception, *, as_json: bool) -> ExitCode:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,14 +23,23 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 
 
+# Titles, messages and file names are other people's text: they may not move the cursor, reverse the reading order or
+# rename the window. Colours are let through, because they are how this program marks its own words.
+_CONTROL = re.compile(r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
 def say(text: str) -> None:
     """Prose, on stderr."""
-    click.echo(text, err=True)
+    click.echo(_harmless(text), err=True)
 
 
 def put(text: str) -> None:
     """Data, on stdout."""
-    click.echo(text)
+    click.echo(_harmless(text))
+
+
+def _harmless(text: str) -> str:
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def put_json(value: Any) -> None:

@@ -92,7 +92,11 @@ def _print(report: Report) -> None:
     for check in report.checks:
         _print_check(check)
     if report.verified:
-        put(f"{click.style('verified', fg='green', bold=True)}: {report.subject}; head {', '.join(report.heads)}")
+        left_out = ", ".join(f"{check.number} {check.name}" for check in report.unchecked)
+        put(
+            f"{click.style('verified', fg='green', bold=True)}: {report.subject}; head {', '.join(report.heads)}"
+            + (f"; not checked: {left_out}" if left_out else "")
+        )
     else:
         numbers = ", ".join(str(check.number) for check in report.failed) or "none could be made"
         put(f"{click.style('NOT VERIFIED', fg='red', bold=True)}: {report.subject}; failed checks: {numbers}")

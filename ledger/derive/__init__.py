@@ -2,7 +2,7 @@
 
 from ledger.derive.decide import decide_body, needed_rungs
 from ledger.derive.freeze import PREREG_NAME, Pins, freeze_body, read_plan
-from ledger.derive.run import expected_settings, run_body
+from ledger.derive.run import expected_settings, kept_as, run_body
 
 __all__ = [
     "PREREG_NAME",
@@ -10,6 +10,7 @@ __all__ = [
     "decide_body",
     "expected_settings",
     "freeze_body",
+    "kept_as",
     "needed_rungs",
     "read_plan",
     "run_body",

@@ -47,6 +47,11 @@ def run_body(freeze_digest: str, freeze: FreezeEntry, run: Run, resource: Resour
     )
 
 
+def kept_as(digest: str, size: int) -> Resource:
+    """How a run entry names its run file, kept as a blob with that sha256 and ``size`` bytes."""
+    return Resource(name=f"blobs/{digest[:2]}/{digest}", digest={"sha256": digest}, size=size)
+
+
 def expected_settings(plan: Prereg, rung: Rung) -> dict[str, Any]:
     """What a run of ``rung`` must have been given: the workload's settings, then the rung's flags."""
     return {**(plan.workload.settings if plan.workload else {}), **rung.flags}
@@ -58,12 +63,22 @@ def _missing(plan: Prereg, run: Run) -> str | None:
         return None
     if run.outcome.kind != "ok":
         return f"the run ended {REASON_WORDS[run.outcome.kind]}"
+    if absent := _absent_ranks(run):
+        return absent
     each = plan.ladder.each_rung
     wanted = (("steps", plan.ladder.steps), ("eval", each.eval), ("save", each.save))
     short = [
         f"{getattr(run.counts, what)} of {count} {what}" for what, count in wanted if getattr(run.counts, what) < count
     ]
     return f"only {', '.join(short)} exercised" if short else None
+
+
+def _absent_ranks(run: Run) -> str | None:
+    """A run of several processes of which some reported nothing: the slowest may be the one that is missing."""
+    world = run.facts.get("world_size")
+    if isinstance(world, bool) or not isinstance(world, int) or len(run.ranks) == world:
+        return None
+    return f"{len(run.ranks)} of {world} ranks reported"
 
 
 def _rejections(freeze_digest: str, freeze: FreezeEntry, run: Run, at: str) -> Iterator[Rejection]:

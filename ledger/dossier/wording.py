@@ -20,6 +20,7 @@ from ledger.units import display, parse_exact, parse_unit
 
 MINUS = "\u2212"
 _MOST_PLACES = 6
+_INDIVISIBLE = frozenset({"1", "B", "step", "tok", "FLOP"})
 _BIDI = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C}
 
 
@@ -85,7 +86,7 @@ def column_places(values: Sequence[Value], unit: str) -> int | None:
     sizes = [one for one in numbers if one]
     if not sizes:
         return 0
-    if all(one.denominator == 1 for one in numbers):
+    if unit in _INDIVISIBLE and all(one.denominator == 1 for one in numbers):
         return 0
     places = 3
     while places < _MOST_PLACES and min(sizes) * 10**places < 1000:

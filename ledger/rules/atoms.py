@@ -87,8 +87,8 @@ def _cases(expr: Expr, effort: Effort) -> Iterator[Case]:
         case Call("abs", arguments):
             for case in _cases(arguments[0], effort):
                 minus = Case(_negative(case.above), case.below, case.conditions)
-                yield _where(case, minus.above, strict=False)
-                yield _where(minus, case.above, strict=True)
+                yield _where(case, minus.above, strict=False, effort=effort)
+                yield _where(minus, case.above, strict=True, effort=effort)
         case Call(function, arguments):
             yield from _extreme(function == "max", [list(_cases(part, effort)) for part in arguments], effort)
         case _:
@@ -104,12 +104,13 @@ def _negative(a: Polynomial) -> Polynomial:
     return {monomial: -c for monomial, c in a.items()}
 
 
-def _where(case: Case, polynomial: Polynomial, *, strict: bool) -> Case:
+def _where(case: Case, polynomial: Polynomial, *, strict: bool, effort: Effort) -> Case:
+    effort.spend(1 + len(case.conditions))
     return Case(case.above, case.below, (*case.conditions, Atom(polynomial, strict)))
 
 
 def _step(a: Case, sign: str, b: Case, effort: Effort) -> Iterator[Case]:
-    effort.spend(1)
+    effort.spend(1 + len(a.conditions) + len(b.conditions))
     conditions = a.conditions + b.conditions
     if sign in ("+", "-"):
         factor = Fraction(1 if sign == "+" else -1)
@@ -129,6 +130,7 @@ def _extreme(largest: bool, parts: list[list[Case]], effort: Effort) -> Iterator
     for chosen in product(*parts):
         for index, case in enumerate(chosen):
             conditions = [atom for other in chosen for atom in other.conditions]
+            effort.spend(1 + len(conditions))
             for place, other in enumerate(chosen):
                 if place != index:
                     conditions.append(_beaten(case, other, largest, strict=place < index, effort=effort))

@@ -26,9 +26,11 @@ from ledger.rules.syntax import (
     Ref,
     Step,
     references,
+    walk,
 )
 from ledger.units import Dimension
 
+MAX_PRODUCTS = 100  # signs * and / in one comparison, so that its numbers stay short enough to work with
 MAX_KINDS = 12  # factors in a compared dimension, so that its unit stays short enough to show
 
 Types = Mapping[str, Dimension]
@@ -101,16 +103,18 @@ class _Checker:
             return self.types[ref.key]
         names = list(dict.fromkeys(key.partition(".")[0] for key in self.types))
         attrs = [key.partition(".")[2] for key in self.types if key.partition(".")[0] == ref.name]
-        if ref.name in names:
-            code, what, known = "unknown_metric", f"`{ref.name}` has no `{ref.attr}`", attrs
-            near = get_close_matches(ref.attr, attrs, n=1)
+        if attrs:
+            what, known, near = f"`{ref.name}` has no `{ref.attr}`", attrs, _nearest(ref.attr, attrs)
+            meant = near and f"{ref.name}.{near}"
         else:
-            code, what, known = "unknown_name", f"the plan declares no `{ref.name}`", names
-            near = get_close_matches(ref.name, names, n=1, cutoff=0.5)
-        meant = f"{ref.name}.{near[0]}" if near and known is attrs else f"{near[0]}.{ref.attr}" if near else None
-        expected = "one of " + _some(known) if known else "a declared rung and metric, and the plan declares none"
-        hint = f"did you mean {meant}?" if meant else "declare it in the plan, or use one that is declared"
-        self.tell(code, what, ref, expected=expected, found=f"`{ref.key}`", hint=hint)
+            what, known, near = f"the plan declares no `{ref.name}`", names, _nearest(ref.name, names)
+            meant = near and f"{near}.{ref.attr}"
+        self.tell(
+            "unknown_metric" if attrs else "unknown_name", what, ref,
+            expected="one of " + _some(known) if known else "a declared rung and metric; the plan has none",
+            found=f"`{ref.key}`",
+            hint=f"did you mean {meant}?" if meant else "declare it in the plan, or use one that is declared",
+        )  # fmt: skip
         return None
 
     def product(self, first: Expr, rest: tuple[Step, ...]) -> Kind:
@@ -143,6 +147,13 @@ class _Checker:
         )  # fmt: skip
 
     def compared(self, expr: Compare, kind: Dimension | None) -> None:
+        products = sum(len(node.rest) for node in walk(expr) if isinstance(node, Chain) and not node.is_sum)
+        if products > MAX_PRODUCTS:
+            self.tell(
+                "too_many_factors", "one comparison multiplies and divides too often", expr,
+                expected=f"at most {MAX_PRODUCTS} signs * and / in a comparison", found=str(products),
+                hint="work constants out beforehand, or measure the product as a metric of its own",
+            )  # fmt: skip
         if not references(expr):
             self.tell(
                 "constant_comparison", f"`{print_rule(expr)}` compares constants: no run can change it", expr,
@@ -175,6 +186,12 @@ class _Checker:
             expected=f"a comparison for {place}", found=f"{kind_words(expr, kind)}",
             hint=f"compare it with a limit: {_short(expr)} <= ...",
         )  # fmt: skip
+
+
+def _nearest(word: str, known: list[str]) -> str | None:
+    """The name that was probably meant: the same but for capitals, or nearly the same."""
+    same = [name for name in known if name.casefold() == word.casefold()]
+    return next(iter(same or get_close_matches(word, known, n=1)), None)
 
 
 def _kind(dimension: Dimension) -> str:

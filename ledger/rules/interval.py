@@ -25,7 +25,7 @@ class Range:
 
     ``reason`` says why it is not measured; a point can have one too, when the unknown part could not matter,
     as in ``min(1, x)`` with x at least 2. ``undefined`` means that there may be no number at all (a division
-    by zero): nothing that is computed from it is decided.
+    by zero); then the ends are infinite, and nothing that is computed from it is decided.
     """
 
     low: Bound = -math.inf
@@ -130,8 +130,6 @@ def compare(a: Range, op: str, b: Range) -> Truth:
     """``a op b``: true if it holds for all that the two may be, false if for none, else unknown."""
     if op in (">=", ">"):
         a, b, op = b, a, "<=" if op == ">=" else "<"
-    if a.undefined or b.undefined:
-        return "unknown"
     if a.high < b.low or (op == "<=" and a.high <= b.low):
         return "true"
     if a.low > b.high or (op == "<" and a.low >= b.high):

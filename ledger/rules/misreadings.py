@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from ledger.errors import InputError, RuleError
 from ledger.rules.lookalikes import FUNCTIONS, WORDS
 from ledger.rules.places import fault
+from ledger.rules.syntax import MAX_DEPTH, Span
 from ledger.rules.tokens import Token
 from ledger.units import parse_unit
 
@@ -44,6 +45,15 @@ def no_value(text: str, last: Token | None, token: Token) -> RuleError:
         found=str(token),
         hint=hint,
     )
+
+
+def too_deep(text: str, span: Span) -> RuleError:
+    """What ``span`` covers is nested past the limit."""
+    return fault(
+        "rule_too_deep", "the rule is nested too deeply", text, span,
+        expected=f"at most {MAX_DEPTH} levels of brackets, not, minus signs and functions",
+        hint="take away brackets that are not needed",
+    )  # fmt: skip
 
 
 def lone_word(text: str, token: Token, subject: str | None) -> RuleError:

@@ -18,7 +18,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NoReturn, cast
 
-from ledger.rules.misreadings import after_value, function_name, lone_word, no_value
+from ledger.model.base import RESERVED_WORDS
+from ledger.rules.misreadings import after_value, function_name, lone_word, no_value, too_deep
 from ledger.rules.places import fault
 from ledger.rules.syntax import (
     MAX_DEPTH,
@@ -42,8 +43,6 @@ from ledger.rules.syntax import (
 )
 from ledger.rules.tokens import Token, token_at
 
-RESERVED = frozenset({"and", "or", "not", "abs", "min", "max", "true", "false"})
-
 
 def parse(text: str, *, subject: str | None = None) -> Expr:
     """The rule that ``text`` says. Types are not looked at: see ``check_types``.
@@ -62,16 +61,8 @@ def parse(text: str, *, subject: str | None = None) -> Expr:
     expr = parser.rule()
     parser.finish()
     if depth(expr) > MAX_DEPTH:
-        raise _too_deep(text, expr.span)
+        raise too_deep(text, expr.span)
     return expr
-
-
-def _too_deep(text: str, span: Span) -> Exception:
-    return fault(
-        "rule_too_deep", "the rule is nested too deeply", text, span,
-        expected=f"at most {MAX_DEPTH} levels of brackets, not, minus signs and functions",
-        hint="take away brackets that are not needed",
-    )  # fmt: skip
 
 
 class _Parser:
@@ -183,7 +174,7 @@ class _Parser:
         token = self.take()
         name, _, attr = token.text.partition(".")
         for part in (name, attr):
-            if part in RESERVED:
+            if part in RESERVED_WORDS:
                 raise fault(
                     "reserved_word", f"`{part}` is a word of the language", self.text, token.span,
                     expected="a rung or read, a dot, and a metric", found=str(token),
@@ -196,9 +187,9 @@ class _Parser:
         calls = self.sees("operator", "(")
         if calls and token.text in ("abs", "min", "max"):
             return self.call(token)
-        if calls and token.text not in RESERVED:
+        if calls and token.text not in RESERVED_WORDS:
             raise function_name(self.text, token)
-        if self.subject is None or token.text in RESERVED:
+        if self.subject is None or token.text in RESERVED_WORDS:
             raise lone_word(self.text, token, self.subject)
         return Ref(self.subject, token.text, token.span)
 
@@ -228,7 +219,7 @@ class _Parser:
         """The next token, which goes one level down."""
         self.level += 1
         if self.level > MAX_DEPTH:
-            raise _too_deep(self.text, self.next.span)
+            raise too_deep(self.text, self.next.span)
         return self.take()
 
     def close(self, opened: Token) -> int:

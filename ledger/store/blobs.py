@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,6 +50,15 @@ class Blobs:
             make_folder(target.parent)
             publish(temp, target, digest)
         return digest
+
+    def remove(self, digest: str) -> None:
+        """Take away a blob that no entry names; its caller knows that. Raises EnvironmentFault."""
+        path = self.path(digest)
+        with told(path, "remove the file"):
+            os.unlink(path)
+            for folder in (path.parent, self._folder):
+                with suppress(OSError):  # other blobs are in it
+                    os.rmdir(folder)
 
     def get(self, digest: str, *, max_bytes: int | None = None) -> bytes:
         """The bytes with that SHA-256; see ``Record.blob``."""

@@ -135,6 +135,21 @@ class Record:
         self._make_tmp()
         return self.blobs.put(source)
 
+    @contextmanager
+    def new_blob(self, source: bytes | Path) -> Iterator[str]:
+        """:meth:`put_blob`, for a block that writes the entry which names it.
+
+        When the block fails and no entry names the blob, it is removed again, unless it was there before.
+        """
+        before = set(self.blob_digests())
+        digest = self.put_blob(source)
+        try:
+            yield digest
+        except BaseException:
+            if digest not in before and not any(digest.encode() in one.data for one in self.scan()[0]):
+                self.blobs.remove(digest)
+            raise
+
     def blob(self, digest: str, *, max_bytes: int | None = None) -> bytes:
         """The bytes with that SHA-256; raises IntegrityError ``blob_missing`` or ``blob_changed``."""
         return self.blobs.get(digest, max_bytes=max_bytes)

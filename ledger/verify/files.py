@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ledger.canonical import digest
 from ledger.errors import IntegrityError, Problem
-from ledger.store import entry_of_sidecar
+from ledger.store import entry_of_sidecar, shown
 from ledger.verify.subject import Subject
 
 
@@ -21,7 +21,7 @@ def places(subject: Subject) -> str:
     )
     strays = sorted({*record.stray_files(), *sidecars})
     if strays:
-        raise IntegrityError.of([_stray(f"{record.id}/{path}", path in sidecars) for path in strays])
+        raise IntegrityError.of([_stray(f"{record.id}/{shown(path)}", path in sidecars) for path in strays])
     return "no other file"
 
 

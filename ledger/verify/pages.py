@@ -11,7 +11,7 @@ from ledger import __version__
 from ledger.actions.packing import pack_record
 from ledger.archive import unpack
 from ledger.canonical import digest
-from ledger.errors import IntegrityError, LedgerError, Problem
+from ledger.errors import EnvironmentFault, IntegrityError, LedgerError, Problem
 from ledger.verify.report import Check, run_check, skipped
 from ledger.verify.subject import Subject
 
@@ -26,6 +26,8 @@ def pages(subject: Subject, files: Mapping[str, bytes]) -> Check:
         )
     try:
         _, expected = unpack(pack_record(subject.record, subject.heads[-1]), subject.record.id)
+    except EnvironmentFault:
+        raise
     except (LedgerError, IndexError) as error:
         return skipped("pages", f"the record does not read, so its pages cannot be made again: {error}")
     return run_check("pages", lambda: _compare(expected, files))

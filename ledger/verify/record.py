@@ -12,7 +12,7 @@ from ledger import vcs
 from ledger.errors import StateError
 from ledger.store import Record
 from ledger.verify import committed, files, replay
-from ledger.verify.report import Check, Report, run_check, skipped
+from ledger.verify.report import NOT_AN_ARCHIVE, Check, Report, run_check, skipped
 from ledger.verify.subject import Subject
 
 _FOLDER: tuple[tuple[str, Callable[[Subject], str]], ...] = (
@@ -35,9 +35,9 @@ def verify_record(record: Record, *, head: str | None, repo: vcs.Repo | None) ->
     Raises StateError for a draft, of which there is nothing to verify.
     """
     subject = Subject(record)
-    checks = [skipped("archive", "not an archive"), skipped("manifest", "not an archive")]
+    checks = [skipped("archive", NOT_AN_ARCHIVE), skipped("manifest", NOT_AN_ARCHIVE)]
     checks += folder_checks(subject)
-    checks += [skipped("pages", "not an archive"), _committed(record, repo), _head(record, head)]
+    checks += [skipped("pages", NOT_AN_ARCHIVE), _committed(record, repo), _head(record, head)]
     if not subject.stored and not any(
         check.verdict == "fail" and check.name in ("entries", "committed", "head") for check in checks
     ):

@@ -10,7 +10,7 @@ from typing import Any
 
 from ledger import __version__
 from ledger.canonical import canonical_bytes, digest
-from ledger.derive import Pins, decide_body, freeze_body, read_plan, run_body
+from ledger.derive import Pins, decide_body, freeze_body, kept_as, read_plan, run_body
 from ledger.errors import IntegrityError, Problem
 from ledger.model.entries import DecideEntry, FreezeEntry, RunEntry
 from ledger.plancheck import freeze_notes
@@ -54,7 +54,8 @@ def intake(subject: Subject) -> str:
     problems = []
     for key, one in subject.intakes.items():
         entry = subject.runs[key]
-        replayed = run_body(*found, one.run, one.body.run, entry.at, entry.body.tool).to_json()
+        resource = kept_as(entry.body.run.digest["sha256"], entry.body.run.size)  # both are check 5's business
+        replayed = run_body(*found, one.run, resource, entry.at, entry.body.tool).to_json()
         problems += list(_differences(subject, key, replayed))
     return _done([*subject.intake_problems, *problems], f"{len(subject.intakes)} runs read again")
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ledger.errors import LedgerError, Problem
+from ledger.errors import EnvironmentFault, LedgerError, Problem
 
 CHECKS: dict[str, tuple[int, str]] = {
     "archive": (1, "the archive is in the one form that this program writes"),
@@ -26,6 +26,11 @@ CHECKS: dict[str, tuple[int, str]] = {
     "committed": (12, "the record is what git holds, and nothing was removed from its history"),
     "head": (13, "the published head is in the record"),
 }
+
+
+NOT_AN_ARCHIVE = "not an archive"
+_OTHER_THING = ("is_a_folder", "not_a_folder")
+"""A folder where a file was, or the reverse: the record was changed, and the machine is well."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,11 @@ class Report:
         """Nothing failed, and the decisive checks were made."""
         return not self.failed and any(check.verdict == "pass" and check.name == "freeze" for check in self.checks)
 
+    @property
+    def unchecked(self) -> tuple[Check, ...]:
+        """The checks that could be made of such a subject, and were not."""
+        return tuple(check for check in self.checks if check.verdict == "skip" and check.detail != NOT_AN_ARCHIVE)
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
         return {
@@ -88,9 +98,16 @@ class Report:
 
 
 def run_check(name: str, check: Callable[[], str]) -> Check:
-    """The check's outcome: ``check`` returns what was found to hold, or raises a LedgerError with every fault."""
+    """The check's outcome: ``check`` returns what was found to hold, or raises a LedgerError with every fault.
+
+    Raises EnvironmentFault when a file could not be read: then nothing is known of it, good or bad.
+    """
     try:
         return Check(name, "pass", check())
+    except EnvironmentFault as error:
+        if error.problem.code not in _OTHER_THING:
+            raise
+        return Check(name, "fail", error.problem.what, error.problems)
     except LedgerError as error:
         return Check(name, "fail", error.problem.what, error.problems)
 

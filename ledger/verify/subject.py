@@ -9,7 +9,7 @@ from functools import cached_property
 
 from ledger.accounting import Intake
 from ledger.actions.reading import RUN_MAX_BYTES, read_run, typed_entry
-from ledger.errors import LedgerError, Problem
+from ledger.errors import EnvironmentFault, LedgerError, Problem
 from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunEntry
 from ledger.store import Record, Stored
 
@@ -19,7 +19,7 @@ class Subject:
 
     def __init__(self, record: Record) -> None:
         self.record = record
-        self.stored, self.entry_problems = record.scan()
+        self.stored, self.entry_problems = _scan(record)
         self.typed: dict[str, Entry] = {}
         for one in self.stored:
             try:
@@ -90,3 +90,12 @@ class Subject:
     def where(self, digest: str) -> str:
         """The path of an entry, for messages."""
         return f"{self.record.id}/entries/{self.stored_of(digest).name}"
+
+
+def _scan(record: Record) -> tuple[list[Stored], list[Problem]]:
+    try:
+        return record.scan()
+    except EnvironmentFault as error:
+        if error.problem.code != "not_a_folder":
+            raise
+        return [], list(error.problems)  # a file where the entries were: the record was changed

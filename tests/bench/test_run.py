@@ -67,7 +67,11 @@ def test_series_and_counts(good_run: Good) -> None:
     assert run["counts"] == {"steps": 4, "eval": 1, "save": 1}
     assert [rank["rank"] for rank in run["ranks"]] == [0, 1]
     for rank in run["ranks"]:
-        assert len(rank["series"]["step_ns"]) == len(rank["series"]["loss_hex"]) == 4
+        assert {name: len(values) for name, values in rank["series"].items()} == {
+            "step_ns": 4,
+            "step_cpu_ns": 4,
+            "loss_hex": 4,
+        }
         assert statistics.median(rank["series"]["step_ns"]) > 0
         # An untrained byte model is near a uniform guess: ln 256 = 5.545.
         assert float.fromhex(rank["series"]["loss_hex"][0]) == pytest.approx(5.545, abs=0.1)

@@ -11,6 +11,7 @@ from ledger.dossier.bars import Bar, bars
 from ledger.dossier.charts import MOST_POINTS, Mark, Panel, panel, thinned
 from ledger.dossier.curves import band, difference_curve, metric_curve
 from ledger.dossier.svg import Scale, tick_text
+from ledger.guards import evaluate_guard
 from ledger.model.guards import Band, OverlayGuard
 from ledger.model.ladder import Metric
 from ledger.model.trace import GuardPoint
@@ -119,3 +120,19 @@ def test_a_band_is_drawn_only_if_it_meets_the_limit_of_the_trace(limit: str, dra
         rung="r2", verdict="pass", what="x", worst=nothing, limit=Measured(value=limit, unit="1"), step=4
     )
     assert len(band(OVERLAY, PLAN, {"r0": run("2026-11-x", FREEZE, "r0", 2.0, GIB)}, point)) == drawn
+
+
+def test_a_band_from_reruns_meets_the_guard_at_the_step_it_names() -> None:
+    rerun = {"id": "again", "role": "calibration", "repeats": "r0"}
+    rungs = [{"id": "r0", "role": "control"}, {"id": "r2", "role": "candidate"}, rerun]
+    with_rerun = plan("2026-11-x", "x", ladder={"steps": 30, "rungs": rungs})
+    guard = OVERLAY.model_copy(update={"band": Band(reruns_at_least=1, factor=4, floor_ulp=4)})
+    runs = {
+        rung: run("2026-11-x", FREEZE, rung, 2.0, GIB, loss_off=off)
+        for rung, off in {"r0": 0.0, "r2": 0.003, "again": 0.001}.items()
+    }
+    point = evaluate_guard("loss_overlay", guard, with_rerun, runs).points[0]
+    limits = band(guard, with_rerun, runs, point)
+    assert len(limits) == 30
+    # sin(step / 3) is largest at step 5 (0.9954) until step 14 (0.9989): four times a thousandth of each.
+    assert [round(float(limits[step]), 6) for step in (5, 13, 14, 29)] == [0.003982, 0.003982, 0.003996, 0.003996]

@@ -57,18 +57,19 @@ def test_fixed_decimals(value: Fraction, places: int, expected: str) -> None:
 
 
 COLUMNS = {
-    "thousandths for seconds": (["2.4", "3.051"], 3),
-    "hundredths for tens": (["57.34", "73.8"], 2),
-    "the smallest rules": (["0.5", "73.8"], 4),
-    "whole numbers stay whole": (["5", "300"], 0),
-    "nothing measured": ([], 0),
-    "too far apart to line up": (["0.00000001", "5.5"], None),
+    "thousandths for seconds": (["2.4", "3.051"], "s", 3),
+    "hundredths for tens": (["57.34", "73.8"], "GiB", 2),
+    "a whole measurement is still a measurement": (["57"], "GiB", 2),
+    "the smallest rules": (["0.5", "73.8"], "s", 4),
+    "a count stays whole": (["5", "300"], "1", 0),
+    "nothing measured": ([], "s", 0),
+    "too far apart to line up": (["0.00000001", "5.5"], "s", None),
 }
 
 
-@pytest.mark.parametrize(("numbers", "expected"), COLUMNS.values(), ids=COLUMNS)
-def test_a_column_has_one_number_of_decimals(numbers: list[str], expected: int | None) -> None:
-    assert wording.column_places([Measured(value=one, unit="s") for one in numbers], "s") == expected
+@pytest.mark.parametrize(("numbers", "unit", "expected"), COLUMNS.values(), ids=COLUMNS)
+def test_a_column_has_one_number_of_decimals(numbers: list[str], unit: str, expected: int | None) -> None:
+    assert wording.column_places([Measured(value=one, unit=unit) for one in numbers], unit) == expected
 
 
 STATED = {

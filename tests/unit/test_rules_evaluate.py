@@ -148,6 +148,12 @@ def test_a_margin_of_a_lower_limit_counts_upwards() -> None:
     assert clause.margin_relative == Measured(value="0.05", unit="1")
 
 
+def test_a_share_of_a_negative_limit_keeps_the_sign_of_the_margin() -> None:
+    clause = judge("r2.loss <= -2", r2__loss="-3").clauses[0]
+    assert clause.margin == Measured(value="1", unit="1")
+    assert clause.margin_relative == Measured(value="0.5", unit="1")
+
+
 def test_two_sides_that_differ_look_different() -> None:
     above = math.nextafter(2.448, 3)
     clause = judge("r2.step_time <= 1.02 * r0.step_time", r2__step_time=above, r0__step_time=2.4).clauses[0]

@@ -171,9 +171,7 @@ BAD: dict[str, tuple[str, str, str, str]] = {
 
 
 @pytest.mark.parametrize(("text", "code", "under", "hint"), BAD.values(), ids=BAD)
-def test_a_misreading_is_told_with_its_place_and_a_way_out(
-    text: str, code: str, under: str, hint: str
-) -> None:
+def test_a_misreading_is_told_with_its_place_and_a_way_out(text: str, code: str, under: str, hint: str) -> None:
     with pytest.raises(RuleError) as caught:
         parse(text)
     problem = caught.value.problem

@@ -27,6 +27,7 @@ TABLE: dict[str, tuple[list[str], list[tuple[str, str]]]] = {
     "a square below zero": (["r2.x * r2.x < 0"], [("never_true", "error")]),
     "an absolute value below zero": (["abs(r2.x - r1.x) < -1"], [("never_true", "error")]),
     "the smaller is not the larger": (["min(r1.t, r2.t) > max(r1.t, r2.t)"], [("never_true", "error")]),
+    "of two equal ones either is the smaller": (["min(r1.x, r2.x) > 1 and r1.x <= r2.x and r2.x <= r1.x"], []),
     "the smaller is at most each": (["min(r1.t, r2.t) <= r2.t"], [("never_false", "error")]),
     "excluded middle": (["r2.t < r0.t or not r2.t < r0.t"], [("never_false", "error")]),
     "a clause that does nothing": (["r2.t >= 0 s and r2.x < 1"], [("idle_clause", "warning")]),

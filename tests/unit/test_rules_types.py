@@ -54,7 +54,8 @@ BAD: dict[str, tuple[str, str, str, str, str]] = {
     "a plain metric and a time": ("r2.loss < 3 s", "unit_clash", "3 s", "`r2.loss`", "write 3 without s"),
     "sum of unlike": ("r2.step_time + 1 < 3 s", "unit_clash", "1", "cannot be added", "as in 1 s"),
     "min of unlike": ("min(r2.step_time, 3) < 3 s", "unit_clash", "3", "put together in min", "as in 3 s"),
-    "no such rung": ("r4.step_time < 3 s", "unknown_name", "r4.step_time", "no `r4`", "did you mean"),
+    "no such rung": ("r4.step_time < 3 s", "unknown_name", "r4.step_time", "no `r4`", "declare it in the plan"),
+    "capital rung": ("R2.step_time < 3 s", "unknown_name", "R2.step_time", "no `R2`", "did you mean r2.step_time?"),
     "no such metric": (
         "r2.step_tme < 3 s", "unknown_metric", "r2.step_tme", "no `step_tme`", "did you mean r2.step_time?",
     ),

@@ -31,9 +31,9 @@ from bench.model import (
     tensor_bytes,
     weights_digest,
 )
+from bench.state import State
 from bench.step import StepPlan, evaluate, global_loss, train_step
 from bench.steplog import StepLog
-from bench.worker import State
 
 BETAS, WEIGHT_DECAY = (0.9, 0.95), 0.1
 

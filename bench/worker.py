@@ -11,7 +11,6 @@ import os
 import signal
 import sys
 import time
-from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,22 +18,7 @@ from typing import Any
 from bench.failure import Refused, describe
 from bench.job import Job, read_job
 from bench.journal import Journal, write_outcome
-
-
-@dataclass
-class State:
-    """Where the rank is, for the outcome of a failure; ``limits`` are the caps in force by value name."""
-
-    phase: str = "init"
-    step: int | None = None
-    limits: dict[str, int] = field(default_factory=dict)
-    cap: Any = None
-
-    def lift(self) -> None:
-        """Take the memory cap away."""
-        if self.cap is not None:
-            self.cap.lift()
-            self.cap = None
+from bench.state import State
 
 
 def die_with_parent() -> None:

@@ -13,6 +13,8 @@ from ledger.model.values import Measured, Unknown, Value, measured
 from ledger.units import display, exact_text, parse_quantity, parse_unit
 
 GPU_TIME = parse_unit("GPU-h")
+SHOWN_DIGITS = 5
+"""Significant digits of a cost in words: 32/15 GPU-h is 2.1333 GPU-h."""
 
 
 def estimate(plan: Prereg) -> Cost | None:
@@ -30,7 +32,7 @@ def estimate(plan: Prereg) -> Cost | None:
     seconds, parts = _one_rung(plan, budget)
     factor = Fraction(rungs * (budget.devices if by_device else 1))
     total = factor * seconds
-    shown = display(total, gate.unit, 5)
+    shown = display(total, gate.unit, SHOWN_DIGITS)
     arithmetic = f"{rungs} rungs x ({' + '.join(parts)})" + (f" x {budget.devices} devices" if by_device else "")
     conditional = len(plan.ladder.rungs) - rungs
     unknown_load = budget.load == "unknown"

@@ -28,20 +28,31 @@ DEFAULT_FACTS = (
 """Held against every pair of runs when the plan names no list, as far as either run states them."""
 
 
-def differences(plan: Prereg, first: Run, second: Run) -> list[str]:
-    """What keeps two runs from being compared, in words with both values; empty when nothing does."""
+def differences(
+    plan: Prereg, first: Run, second: Run, *, series: Sequence[str] = (), but: Sequence[str] = ()
+) -> list[str]:
+    """What keeps two runs from being compared, in words with both values; empty when nothing does.
+
+    ``series`` names what is compared besides the plan's metrics; ``but`` names facts that may differ.
+    """
+    ours, theirs = _facts(first), _facts(second)
     found = [
-        f"{name}: {first.rung} has {_words(first.facts.get(name))}, {second.rung} has {_words(second.facts.get(name))}"
+        f"{name}: {first.rung} has {_words(ours.get(name))}, {second.rung} has {_words(theirs.get(name))}"
         for name in _names(plan, first, second)
-        if not _agree(first.facts.get(name), second.facts.get(name))
+        if name not in but and not _agree(ours.get(name), theirs.get(name))
     ]
-    return found + _methods(plan, first, second)
+    return found + _methods(plan, first, second, series)
 
 
 def _names(plan: Prereg, first: Run, second: Run) -> Sequence[str]:
     if plan.comparable is not None:
         return plan.comparable
     return [name for name in DEFAULT_FACTS if name in first.facts or name in second.facts]
+
+
+def _facts(run: Run) -> dict[str, Fact]:
+    """A run's facts by name; ``commit`` is that of the code that ran, unless the harness states its own."""
+    return {"commit": run.code.commit, **run.facts}
 
 
 def _agree(one: Fact | None, other: Fact | None) -> bool:
@@ -52,10 +63,10 @@ def _agree(one: Fact | None, other: Fact | None) -> bool:
     return type(one) is type(other) and one == other
 
 
-def _methods(plan: Prereg, first: Run, second: Run) -> list[str]:
+def _methods(plan: Prereg, first: Run, second: Run, series: Sequence[str]) -> list[str]:
     """A metric measured in two ways is two metrics."""
     found = []
-    for name in sorted({str(metric.series or metric.value) for metric in plan.metrics.values()}):
+    for name in sorted({*series, *(str(metric.series or metric.value) for metric in plan.metrics.values())}):
         one, other = first.definitions.get(name), second.definitions.get(name)
         if one and other and (one.method, one.unit) != (other.method, other.unit):
             found.append(f"method of {name}: {first.rung} has {one.method!r}, {second.rung} has {other.method!r}")

@@ -33,13 +33,18 @@ def why_decided(disposition: str, traces: Sequence[RuleTrace], guards: Mapping[s
         if trace.rule == "otherwise":
             parts.append(f"{trace.outcome} is what is left")
         elif trace.verdict == "true":
-            held = ", and ".join(["every clause of its rule holds", *_passed(trace)])
-            parts.append(f"{trace.outcome}: {held}")
+            parts.append(f"{trace.outcome}: {', and '.join([_held(trace), *_passed(trace)])}")
         else:
             parts.append(_short_of(trace, guards))
         if trace.outcome == disposition or (disposition == INCONCLUSIVE and trace.verdict == "unknown"):
             break
     return "; ".join(parts)
+
+
+def _held(trace: RuleTrace) -> str:
+    """A rule with ``or`` or ``not`` can hold while a clause of it does not."""
+    all_true = all(clause.verdict == "true" for clause in trace.clauses)
+    return "every clause of its rule holds" if all_true else "its rule holds"
 
 
 def _passed(trace: RuleTrace) -> list[str]:

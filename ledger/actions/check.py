@@ -5,7 +5,7 @@ It writes nothing. A frozen plan can be checked too: the list then tells what wa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ledger import budget
 from ledger.derive.freeze import plan_from
@@ -39,7 +39,7 @@ def check(record: Record) -> Checked:
         document = parse_yaml(record.prereg_bytes())
         plan = plan_from(document)
     except InputError as error:
-        return Checked(record.id, None, tuple(error.problems), None, {})
+        return Checked(record.id, None, tuple(map(_in_full, error.problems)), None, {})
     problems = check_plan(plan, document.positions)
     if plan.id != record.id:
         problems.insert(
@@ -54,7 +54,20 @@ def check(record: Record) -> Checked:
             ),
         )
     broken = any(problem.severity == "error" for problem in problems)
-    return Checked(record.id, plan, tuple(problems), _cost(plan, broken), {} if broken else _words(plan))
+    told = tuple(map(_in_full, problems))
+    return Checked(record.id, plan, told, _cost(plan, broken), {} if broken else _words(plan))
+
+
+def _in_full(problem: Problem) -> Problem:
+    """A note stays as it is; whatever stops a freeze also says what was expected, what was found and what to do."""
+    if problem.severity == "warning":
+        return problem
+    return replace(
+        problem,
+        expected=problem.expected or "a plan as `ledger schema prereg-v1` describes it, ready to be frozen",
+        found=problem.found or problem.what,
+        hint=problem.hint or "correct prereg.yaml there, and check it again",
+    )
 
 
 def _cost(plan: Prereg, broken: bool) -> Cost | None:

@@ -43,6 +43,8 @@ def freeze(ledger: Ledger, record: Record, at: str, by: Mapping[str, str] | None
                 "not_in_git",
                 "there is no git repository to commit to",
                 where=str(ledger.root),
+                expected="a ledger inside a git repository",
+                found="none around it",
                 hint="git init, or freeze without --commit",
             )
         pins = Pins(_code(plan, repo), _baselines(plan, repo), THIS_TOOL)
@@ -92,6 +94,8 @@ def _pinned(paths: list[str], repo: vcs.Repo) -> CodePin:
                 "no_commit",
                 "the repository has no commit yet",
                 where="code.paths",
+                expected="a commit that holds these paths",
+                found="none",
                 hint="commit the code first",
             )
         unborn = Unknown(unknown="missing", detail="the repository has no commit yet")
@@ -142,6 +146,7 @@ def _pin(baseline: Baseline, repo: vcs.Repo | None) -> PinnedBaseline:
             "not_in_git",
             f"baseline {baseline.name} names a ref, and there is no git repository here",
             expected="a git repository",
+            found="none around the ledger",
             hint="freeze inside the repository, or drop the ref",
         )
     old = repo.resolve(baseline.commit) if baseline.commit else None

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ledger.actions.reading import RUN_MAX_BYTES, THIS_TOOL, Loaded, read_run
+from ledger.actions.reading import RUN_MAX_BYTES, THIS_TOOL, Loaded, read_given, read_run
 from ledger.canonical import digest
 from ledger.derive import kept_as, run_body
 from ledger.errors import IntegrityError, LedgerError
 from ledger.model.entries import RunBody
 from ledger.model.run import Run
-from ledger.store import Ledger, Record, read_bytes
+from ledger.store import Ledger, Record
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def ingest(ledger: Ledger, path: Path, at: str, by: Mapping[str, str] | None) ->
     Raises InputError for a file that is not a run file, StateError for a draft, IntegrityError when its run id is
     here with other bytes. After an error nothing was added.
     """
-    data = read_bytes(path, max_bytes=RUN_MAX_BYTES)
+    data = read_given(path, max_bytes=RUN_MAX_BYTES)
     try:
         run = read_run(data)
         record = ledger.record(run.record)

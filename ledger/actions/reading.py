@@ -5,20 +5,22 @@ It changes nothing. Whatever does not fit is an error here; ``verify`` reads mor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 from ledger import __version__, strictjson
 from ledger.accounting import Intake
 from ledger.canonical import digest
 from ledger.derive import read_plan
-from ledger.errors import InputError, IntegrityError, LedgerError, StateError
+from ledger.errors import InputError, IntegrityError, LedgerError, Problem, StateError
 from ledger.lifecycle import Standing, standing
 from ledger.model.base import load, load_bytes
 from ledger.model.entries import DecideEntry, Entry, EntryDocument, FreezeEntry, RunEntry, Tool
 from ledger.model.plan import Prereg
 from ledger.model.run import RUN_SCHEMA, Run
-from ledger.store import Record, Stored
+from ledger.store import Record, Stored, read_bytes
 
 RUN_MAX_BYTES = 64 * 1024 * 1024
 THIS_TOOL = Tool(name="evidence-ledger", version=__version__)
@@ -128,8 +130,36 @@ def typed_entry(stored: Stored) -> Entry:
         raise IntegrityError.of(error.at(stored.name).problems) from None
 
 
+def read_given(path: Path, *, max_bytes: int) -> bytes:
+    """The bytes of a file that a person named, through a link if it is one.
+
+    Raises InputError for a pipe, a device or a file that is too large, EnvironmentFault for what the system refuses.
+    """
+    try:
+        return read_bytes(Path(os.path.realpath(path)), max_bytes=max_bytes)
+    except IntegrityError as error:
+        problem = replace(error.problem, hint="give a plain file; write what comes out of a pipe into one first")
+        raise InputError.of([problem]) from None
+
+
 def read_run(data: bytes) -> Run:
     """A run file's bytes, typed. Raises InputError with the position or the field of each fault."""
+    try:
+        return _run(data)
+    except InputError as error:
+        raise InputError.of([_in_full(problem) for problem in error.problems]) from None
+
+
+def _in_full(problem: Problem) -> Problem:
+    return replace(
+        problem,
+        expected=problem.expected or "a run file as `ledger schema run-v1` describes it",
+        found=problem.found or problem.what,
+        hint=problem.hint or "mend the harness that wrote it and run again; a run file is never edited by hand",
+    )
+
+
+def _run(data: bytes) -> Run:
     value = strictjson.parse(data)
     schema = value.get("schema") if isinstance(value, dict) else None
     if isinstance(schema, str) and schema.startswith("ledger/run/v") and schema != RUN_SCHEMA:

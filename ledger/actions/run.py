@@ -73,6 +73,7 @@ def schedule(ledger: Ledger, record: Record, only: str | None) -> tuple[Frozen, 
             where=record.id,
             expected=f"one of {', '.join(rung.id for rung in rungs)}",
             found=only,
+            hint="correct --rung; the ladder was frozen, and a further rung is a new record",
         )
     done = _done(ledger, loaded, frozen)
     return frozen, [

@@ -11,6 +11,7 @@ from ledger.canonical import digest
 from ledger.errors import IntegrityError, Problem
 
 NAME = "manifest-sha256.txt"
+_AGAIN = "get the archive again from its source; compare its sha256 with the published one"
 
 
 def manifest(files: Mapping[str, bytes]) -> bytes:
@@ -27,6 +28,7 @@ def check_manifest(files: Mapping[str, bytes], where: str) -> str:
             where=where,
             expected=NAME,
             found="no such file",
+            hint=_AGAIN,
         )
     present = {name: data for name, data in files.items() if name != NAME}
     problems = list(_faults(files[NAME], present, where))
@@ -46,6 +48,7 @@ def _faults(listing: bytes, present: Mapping[str, bytes], where: str) -> Iterato
                 where=f"{where}: {NAME} line {number}",
                 expected="a sha256, two spaces and a path, each path once",
                 found=line[:120],
+                hint=_AGAIN,
             )
         listed[name] = found
     for name in sorted({*listed, *present}):
@@ -56,6 +59,7 @@ def _faults(listing: bytes, present: Mapping[str, bytes], where: str) -> Iterato
                 where=f"{where}: {name}",
                 expected=f"sha256 {listed[name]}",
                 found="no such file",
+                hint=_AGAIN,
             )
         elif name not in listed:
             yield Problem(
@@ -64,6 +68,7 @@ def _faults(listing: bytes, present: Mapping[str, bytes], where: str) -> Iterato
                 where=f"{where}: {name}",
                 expected="no such file",
                 found=f"sha256 {digest(present[name])}",
+                hint=_AGAIN,
             )
         elif digest(present[name]) != listed[name]:
             yield Problem(
@@ -72,6 +77,7 @@ def _faults(listing: bytes, present: Mapping[str, bytes], where: str) -> Iterato
                 where=f"{where}: {name}",
                 expected=f"sha256 {listed[name]}",
                 found=f"sha256 {digest(present[name])}",
+                hint=_AGAIN,
             )
     if not listed or listing != _lines(listed):
         yield Problem(
@@ -80,6 +86,7 @@ def _faults(listing: bytes, present: Mapping[str, bytes], where: str) -> Iterato
             where=f"{where}: {NAME}",
             expected="lines sorted by path",
             found="another order or form",
+            hint=_AGAIN,
         )
 
 

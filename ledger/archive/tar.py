@@ -116,9 +116,7 @@ def _rebuilt(files: Mapping[str, bytes], members: list[_Member]) -> bytes:
 
 
 def _other_form(data: bytes, rebuilt: bytes, members: list[_Member], where: str) -> IntegrityError:
-    at = next(
-        (i for i, (a, b) in enumerate(zip(rebuilt, data, strict=False)) if a != b), min(len(rebuilt), len(data))
-    )
+    at = next((i for i, (a, b) in enumerate(zip(rebuilt, data, strict=False)) if a != b), min(len(rebuilt), len(data)))
     block = tarfile.BLOCKSIZE
     inside = [one.name for one in members if one.start - block <= at < -(-one.end // block) * block]
     return IntegrityError(

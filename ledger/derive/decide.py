@@ -11,6 +11,7 @@ from functools import partial
 
 from ledger.accounting import Account, Intake, account, sourced
 from ledger.comparability import incomparable_pairs
+from ledger.errors import IntegrityError
 from ledger.guards import evaluate_guard
 from ledger.model.decision import INCONCLUSIVE, VOID, Outcome
 from ledger.model.entries import DecideBody, FreezeEntry, Tool
@@ -27,7 +28,10 @@ Judge = Callable[[Expr], Verdict]
 
 
 def decide_body(freeze_digest: str, freeze: FreezeEntry, intakes: Sequence[Intake], tool: Tool) -> DecideBody:
-    """The body of the decide entry for every run entry of the record."""
+    """The body of the decide entry for every run entry of the record, in whatever order they come.
+
+    Raises IntegrityError when the freeze entry lacks the typed rule of an outcome; of the evidence, nothing raises.
+    """
     plan = freeze.body.plan
     accounted = account(plan, intakes)
     runs: dict[str, Run | Unknown] = {rung: one.run for rung, one in accounted.counted.items()}
@@ -38,7 +42,7 @@ def decide_body(freeze_digest: str, freeze: FreezeEntry, intakes: Sequence[Intak
     operands = _operands(plan, accounted)
     judge = _judge(plan, operands, accounted)
     rules = {rule.outcome: from_json(rule.ast) for rule in freeze.body.rules}
-    traces = tuple(_rule_trace(outcome, rules.get(outcome.name), judge, guards) for outcome in plan.decision.outcomes)
+    traces = tuple(_rule_trace(outcome, rules, judge, guards) for outcome in plan.decision.outcomes)
     broken = _broken_protocol(plan, accounted)
     disposition = VOID if broken else _disposition(traces)
     return DecideBody(
@@ -57,7 +61,11 @@ def decide_body(freeze_digest: str, freeze: FreezeEntry, intakes: Sequence[Intak
 
 
 def _judge(plan: Prereg, operands: Mapping[str, Sourced], accounted: Account) -> Judge:
-    """A judge over ``operands``; runs that may not be compared make a clause over both of them unknown."""
+    """A judge over ``operands``; runs that may not be compared make a clause over both of them unknown.
+
+    A run that is not there cannot be compared either, even where its bounds would do (``min(r1.x, r2.x) <= 3 s``):
+    else losing a run from another machine would settle what having it leaves open.
+    """
     names = Namespace(plan)
     pairs = incomparable_pairs(plan, {rung: one.run for rung, one in accounted.counted.items()})
 
@@ -65,7 +73,19 @@ def _judge(plan: Prereg, operands: Mapping[str, Sourced], accounted: Account) ->
         rungs = {rung_of(reference) for reference in refs}
         return "; ".join(text for pair, text in pairs.items() if pair <= rungs) or None
 
-    return partial(evaluate, operands=operands, types=names.types, units=names.units, apart=apart)
+    def apart_or_absent(refs: Sequence[str]) -> str | None:
+        rungs = dict.fromkeys(rung_of(reference) for reference in refs)
+        absent = [str(accounted.absent[rung].detail) for rung in rungs if rung in accounted.absent]
+        return apart(refs) or ("; ".join(absent) if len(rungs) > 1 else "") or None
+
+    def judge(expr: Expr) -> Verdict:
+        over = partial(evaluate, expr, operands, names.types, units=names.units)
+        verdict = over(apart=apart)
+        settled = [clause for clause in verdict.clauses if clause.verdict != "unknown"]
+        hasty = any(apart_or_absent([operand.ref for operand in clause.operands]) for clause in settled)
+        return over(apart=apart_or_absent) if hasty else verdict
+
+    return judge
 
 
 def _operands(plan: Prereg, accounted: Account) -> dict[str, Sourced]:
@@ -76,10 +96,20 @@ def _operands(plan: Prereg, accounted: Account) -> dict[str, Sourced]:
     }
 
 
-def _rule_trace(outcome: Outcome, rule: Expr | None, judge: Judge, guards: Mapping[str, GuardTrace]) -> RuleTrace:
-    if outcome.when is None or rule is None:
+def _rule_trace(
+    outcome: Outcome, rules: Mapping[str, Expr], judge: Judge, guards: Mapping[str, GuardTrace]
+) -> RuleTrace:
+    if outcome.when is None:
         return RuleTrace(outcome=outcome.name, rule="otherwise", rule_verdict="true", verdict="true")
-    verdict = judge(rule)
+    if outcome.name not in rules:
+        raise IntegrityError(
+            "rule_missing",
+            f"the freeze entry holds no rule for {outcome.name}",
+            expected=outcome.when,
+            found="no typed rule",
+            hint="bring the freeze entry back, from git or from an archive",
+        )
+    verdict = judge(rules[outcome.name])
     truth: Truth = verdict.truth
     for name in outcome.requires or ():
         truth = both(truth, guard_truth(guards[name]))

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ledger.metrics import read_metric
+from ledger.metrics import absent_ranks, read_metric
+from ledger.model.base import same_scalar
 from ledger.model.entries import FreezeEntry, Rejection, RunBody, Tool
 from ledger.model.ladder import Rung
 from ledger.model.plan import Prereg
@@ -63,22 +64,14 @@ def _missing(plan: Prereg, run: Run) -> str | None:
         return None
     if run.outcome.kind != "ok":
         return f"the run ended {REASON_WORDS[run.outcome.kind]}"
-    if absent := _absent_ranks(run):
-        return absent
+    if (absent := absent_ranks(run)) is not None:
+        return absent.detail
     each = plan.ladder.each_rung
     wanted = (("steps", plan.ladder.steps), ("eval", each.eval), ("save", each.save))
     short = [
         f"{getattr(run.counts, what)} of {count} {what}" for what, count in wanted if getattr(run.counts, what) < count
     ]
     return f"only {', '.join(short)} exercised" if short else None
-
-
-def _absent_ranks(run: Run) -> str | None:
-    """A run of several processes of which some reported nothing: the slowest may be the one that is missing."""
-    world = run.facts.get("world_size")
-    if isinstance(world, bool) or not isinstance(world, int) or len(run.ranks) == world:
-        return None
-    return f"{len(run.ranks)} of {world} ranks reported"
 
 
 def _rejections(freeze_digest: str, freeze: FreezeEntry, run: Run, at: str) -> Iterator[Rejection]:
@@ -116,24 +109,25 @@ def _plan_rejections(freeze: FreezeEntry, run: Run) -> Iterator[Rejection]:
 def _wrong_settings(plan: Prereg, rung: Rung, run: Run) -> list[str]:
     expected = expected_settings(plan, rung)
     held = dict(plan.scope.held_constant or {}) if plan.scope else {}
-    # A constant that the harness does not report cannot be held against it; one that it reports must agree.
-    expected = {**{key: value for key, value in held.items() if key in run.settings}, **expected}
+    # A constant that the harness does not report cannot be held against it; one that it reports, as a setting or as
+    # a fact, must agree.
+    reported = {**{key: fact for key, fact in run.facts.items() if not isinstance(fact, UnknownFact)}, **run.settings}
     wrong = [
+        f"{key}: the plan holds it at {value!r}, the run has {reported[key]!r}"
+        for key, value in held.items()
+        if key in reported and key not in expected and not same_scalar(reported[key], value)
+    ]
+    wrong += [
         f"{key}: the plan has {value!r}, the run {_found(run.settings, key)}"
         for key, value in expected.items()
-        if key not in run.settings or not _same(run.settings[key], value)
+        if key not in run.settings or not same_scalar(run.settings[key], value)
     ]
     if plan.workload is not None:
         wrong += [
             f"{key}: not in the plan, the run has {run.settings[key]!r}"
-            for key in sorted(set(run.settings) - set(expected))
+            for key in sorted(set(run.settings) - set(expected) - set(held))
         ]
     return wrong
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Equal, and not a truth value against a number."""
-    return one == other and isinstance(one, bool) == isinstance(other, bool)
 
 
 def _found(settings: Mapping[str, Any], key: str) -> str:

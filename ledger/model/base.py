@@ -1,6 +1,6 @@
 """The strict base every document is built on, and the small text types they share.
 
-It knows shapes only: what a plan means is judged in ``ledger/rules`` and ``ledger/plancheck.py``.
+It knows shapes only: what a plan means is judged in ``ledger/rules`` and ``ledger/plancheck``.
 """
 
 from __future__ import annotations
@@ -90,9 +90,10 @@ def _not_blank(text: str) -> str:
 
 
 RecordId = Annotated[str, Field(pattern=RECORD_ID_PATTERN, max_length=80)]
-Time = Annotated[str, Field(pattern=TIME_PATTERN), AfterValidator(_real_date)]
-FineTime = Annotated[str, Field(pattern=FINE_TIME_PATTERN), AfterValidator(_real_date)]
-Date = Annotated[str, Field(pattern=DATE_PATTERN), AfterValidator(_real_date)]
+_DATE_TIME: dict[str, Any] = {"format": "date-time"}
+Time = Annotated[str, Field(pattern=TIME_PATTERN, json_schema_extra=_DATE_TIME), AfterValidator(_real_date)]
+FineTime = Annotated[str, Field(pattern=FINE_TIME_PATTERN, json_schema_extra=_DATE_TIME), AfterValidator(_real_date)]
+Date = Annotated[str, Field(pattern=DATE_PATTERN, json_schema_extra={"format": "date"}), AfterValidator(_real_date)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Commit = Annotated[str, Field(pattern=r"^[0-9a-f]{7,64}$")]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64), AfterValidator(_not_reserved)]
@@ -104,6 +105,12 @@ QuantityText = Annotated[str, Field(pattern=QUANTITY_PATTERN), AfterValidator(_k
 Scalar = bool | int | float | str
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
+
+
+def same_scalar(one: Scalar, other: Scalar) -> bool:
+    """Whether two settings are the same: 1 is 1.0, and neither is true or "1"."""
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
 
 EvidenceClass = Literal[
     "external_claim",

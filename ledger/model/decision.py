@@ -61,7 +61,7 @@ class Decision(Strict):
     outcomes: tuple[Outcome, ...] = Field(min_length=2, max_length=20, description="Outcomes; the last is otherwise.")
     examples: tuple[Example, ...] = Field(default=(), description="Worked examples, evaluated at check and freeze.")
     accepts: tuple[EvidenceClass, ...] = Field(
-        default=("local_observation",), description="Classes of evidence that may satisfy a clause."
+        default=("local_observation",), min_length=1, description="Classes of evidence that may satisfy a clause."
     )
 
 

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from ledger.model.base import Commit, Digest, Name, OutcomeName, RecordId, Slug, Strict, Text, Time
+from ledger.model.base import Commit, Digest, FineTime, Name, OutcomeName, RecordId, Slug, Strict, Text, Time
 from ledger.model.budget import Cost
 from ledger.model.plan import Prereg
-from ledger.model.run import Outcome
+from ledger.model.run import Outcome, RunId
 from ledger.model.trace import GuardTrace, Note, RuleTrace, RunStanding, Truth
 from ledger.model.values import Resource, Sourced, Unknown
 
@@ -92,10 +92,10 @@ class RunBody(Strict):
 
     run: Resource = Field(description="The run file, kept byte for byte as a blob.")
     freeze: Digest = Field(description="The freeze entry this run was held against.")
-    run_id: Text = Field(description="The run's own id.")
-    rung: Text = Field(description="The rung it says it ran.")
-    began_at: Text = Field(description="Start, by the harness's clock.")
-    ended_at: Text = Field(description="End, by the harness's clock.")
+    run_id: RunId = Field(description="The run's own id.")
+    rung: Name = Field(description="The rung it says it ran.")
+    began_at: FineTime = Field(description="Start, by the harness's clock.")
+    ended_at: FineTime = Field(description="End, by the harness's clock.")
     outcome: Outcome = Field(description="How the run ended.")
     complete: bool = Field(description="Whether it did all a rung must do, or ended in a fact such as out of memory.")
     incomplete_because: Text | None = Field(default=None, description="What is missing.")

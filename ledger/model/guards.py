@@ -50,6 +50,8 @@ class Band(Strict):
             raise ValueError("name exactly one band: bitwise, absolute or reruns_at_least")
         if self.reruns_at_least is not None and self.factor is None:
             raise ValueError("a band from re-runs needs a factor")
+        if self.reruns_at_least is None and any((self.perturb, self.factor, self.floor_ulp)):
+            raise ValueError("perturb, factor and floor_ulp belong to a band from re-runs")
         return self
 
 
@@ -62,6 +64,12 @@ class OverlayGuard(Strict):
     rungs: tuple[Name, ...] = Field(min_length=1, description="The rungs that must overlay it.")
     band: Band = Field(description="How far apart they may lie.")
     ambiguous: Ambiguous | None = Field(default=None, description="A zone that calls for a calibration rung.")
+
+    @model_validator(mode="after")
+    def _zone_has_width(self) -> OverlayGuard:
+        if self.band.bitwise and self.ambiguous:
+            raise ValueError("a bitwise band has no width, so nothing is ambiguous")
+        return self
 
 
 class Limit(Strict):

@@ -3,7 +3,7 @@
 Format history:
 - ``ledger/run/v1``: the first. Series and values carry their unit and method in ``definitions``.
 
-A run file is kept byte for byte; nothing here decides whether it counts: see ``ledger/intake.py``.
+A run file is kept byte for byte; nothing here decides whether it counts: see ``ledger/derive/run.py``.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from ledger.model.values import Reason
 RUN_SCHEMA = "ledger/run/v1"
 
 OutcomeKind = Literal["ok", "oom", "peer_oom", "timeout", "killed", "error", "refused"]
+RunId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=128)]
 HexFloat = Annotated[str, Field(pattern=r"^(-?0x[01]\.[0-9a-f]+p[+-][0-9]+|-?inf|nan)$")]
 
 
@@ -40,6 +41,12 @@ class UnknownNumber(Strict):
     detail: Text | None = Field(default=None, description="The circumstances.")
     at_least: int | float | None = Field(default=None, description="A proven lower bound.")
     at_most: int | float | None = Field(default=None, description="A proven upper bound.")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> UnknownNumber:
+        if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
+            raise ValueError("at_least is above at_most")
+        return self
 
 
 class UnknownFact(Strict):
@@ -127,9 +134,7 @@ class Run(Strict):
     """One attempt of one rung."""
 
     schema_: Literal["ledger/run/v1"] = Field(alias="schema", description="Format and version.")
-    run_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=128)] = Field(
-        description="Unique to this attempt."
-    )
+    run_id: RunId = Field(description="Unique to this attempt.")
     record: RecordId = Field(description="The record it ran for.")
     freeze: Digest = Field(description="Digest of the freeze entry it ran under.")
     rung: Name = Field(description="The rung.")

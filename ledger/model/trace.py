@@ -1,7 +1,7 @@
 """How a decision came about: each clause with its operands, margin and verdict, each guard, each run.
 
 These are results to be kept and shown; the deciding is in ``ledger/rules``, ``ledger/guards.py`` and
-``ledger/decision.py``.
+``ledger/derive/decide.py``.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ class GuardPoint(Strict):
     rung: Name = Field(description="The rung compared.")
     verdict: GuardVerdict = Field(description="Verdict for this rung.")
     what: Text = Field(description="What was compared, in words.")
-    worst: Value = Field(description="Largest difference, or the check's value.")
+    worst: Value = Field(description="The difference that takes up most of its limit, or the check's value.")
     limit: Value = Field(description="The frozen limit at that point.")
     step: int | None = Field(
-        default=None, ge=0, description="Step of the largest difference against its limit, from 0."
+        default=None, ge=0, description="Step whose difference takes up most of its limit, from 0."
     )
     reason: Text | None = Field(default=None, description="Why the verdict is not a plain pass.")
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from ledger.errors import InputError
 from ledger.model.base import Digest, EvidenceClass, QuantityText, Strict, Text, UnitText
-from ledger.units import display, exact_text, parse_exact, parse_unit
+from ledger.units import display, exact_text, parse_exact, parse_quantity, parse_unit
 
 Reason = Literal[
     "not_run",
@@ -93,6 +93,15 @@ class Unknown(Strict):
     at_most: ExactNumber | None = Field(default=None, description="A proven upper bound, in unit.")
     unit: UnitText | None = Field(default=None, description="Unit of the bounds.")
 
+    @model_validator(mode="after")
+    def _bounds_say_something(self) -> Unknown:
+        ends = [parse_exact(end) for end in (self.at_least, self.at_most) if end is not None]
+        if ends and self.unit is None:
+            raise ValueError("a bound needs a unit")
+        if ends != sorted(ends):
+            raise ValueError("at_least is above at_most")
+        return self
+
     @classmethod
     def of_outcome(cls, kind: str, detail: str) -> Unknown:
         """The Unknown that a failed run leaves behind; ``kind`` is its outcome, which is also a reason."""
@@ -108,6 +117,17 @@ class StatedRange(Strict):
     at_least: QuantityText | None = Field(default=None, description="Lower end, such as 2.2 s.")
     at_most: QuantityText | None = Field(default=None, description="Upper end, such as 2.5 s.")
     unknown: Reason | None = Field(default=None, description="Why there is no single number.")
+
+    @model_validator(mode="after")
+    def _says_something(self) -> StatedRange:
+        ends = [parse_quantity(end) for end in (self.at_least, self.at_most) if end is not None]
+        if not ends and self.unknown is None:
+            raise ValueError("give at_least, at_most or unknown (with the reason)")
+        if len({end.unit.dimension for end in ends}) > 1:
+            raise ValueError("at_least and at_most count different things")
+        if [end.base for end in ends] != sorted(end.base for end in ends):
+            raise ValueError("at_least is above at_most")
+        return self
 
 
 StatedValue = QuantityText | int | float | StatedRange

@@ -11,6 +11,7 @@ from ledger.errors import Problem
 from ledger.model.base import Positions, place
 from ledger.model.plan import Prereg
 from ledger.model.trace import Note
+from ledger.plancheck.ladder import ladder_faults
 from ledger.plancheck.readiness import readiness_faults
 from ledger.plancheck.rules import rule_faults
 from ledger.plancheck.structure import Fault, structure_faults
@@ -20,7 +21,7 @@ _ORDER = ("error", "blocker", "warning")
 
 def check_plan(plan: Prereg, positions: Positions | None = None) -> list[Problem]:
     """Every fault of ``plan``: errors first, then blockers, then warnings; ``where`` is the line and field path."""
-    faults: list[Fault] = list(structure_faults(plan))
+    faults: list[Fault] = [*structure_faults(plan), *ladder_faults(plan)]
     # Rules are read against the ladder: with two rungs of one name there is nothing to read them against.
     if not any(problem.code == "duplicate_rung" for _, problem in faults):
         faults += rule_faults(plan)

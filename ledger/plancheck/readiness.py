@@ -7,13 +7,15 @@ A blocker is not a mistake: a draft may wait for a condition to be met. A plan d
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from ledger import budget
 from ledger.errors import Problem
+from ledger.model.budget import Budget
 from ledger.model.plan import Prereg
 from ledger.model.values import words
 from ledger.plancheck.structure import Fault
-from ledger.units import parse_quantity
+from ledger.units import display, parse_quantity
 
 
 def readiness_faults(plan: Prereg) -> Iterator[Fault]:
@@ -26,25 +28,30 @@ def readiness_faults(plan: Prereg) -> Iterator[Fault]:
 def _cost(plan: Prereg) -> Iterator[Fault]:
     if plan.budget is None:
         return
-    for name in ("step", "load", "eval", "save"):
-        text = getattr(plan.budget, name)
-        if (
-            text not in (None, "unknown")
-            and parse_quantity(text).unit.dimension != parse_quantity("1 s").unit.dimension
-        ):
-            yield (
-                ("budget", name),
-                Problem("unit_clash", f"{name} must be a time", expected="such as 3.2 s", found=text),
-            )
-            return
-    gate = parse_quantity(plan.budget.gate)
-    if gate.unit.dimension not in (budget.GPU_TIME.dimension, parse_quantity("1 s").unit.dimension):
-        yield (
-            ("budget", "gate"),
-            Problem("unit_clash", "the gate must be a cost", expected="GPU-h, h, min or s", found=plan.budget.gate),
-        )
-        return
-    yield from _against_gate(plan)
+    amounts = [(name, getattr(plan.budget, name)) for name in ("gate", "step", "load", "eval", "save", "stated")]
+    faults = [
+        (("budget", name), problem)
+        for name, text in amounts
+        if text not in (None, "unknown") and (problem := _bad_amount(plan.budget, name, text))
+    ]
+    yield from faults
+    if not faults:
+        yield from _against_gate(plan)
+
+
+def _bad_amount(own: Budget, name: str, text: str) -> Problem | None:
+    """A part of the estimate that is no time, or no cost in the gate's kind, or less than nothing."""
+    quantity, seconds = parse_quantity(text), parse_quantity("1 s").unit.dimension
+    dimension = quantity.unit.dimension
+    if name == "gate" and dimension not in (budget.GPU_TIME.dimension, seconds):
+        return Problem("unit_clash", "the gate must be a cost", expected="GPU-h, h, min or s", found=text)
+    if name == "stated" and dimension != parse_quantity(own.gate).unit.dimension:
+        return Problem("unit_clash", "stated must be a cost like the gate", expected=f"as in {own.gate}", found=text)
+    if name not in ("gate", "stated") and dimension != seconds:
+        return Problem("unit_clash", f"{name} must be a time", expected="such as 3.2 s", found=text)
+    if quantity.value < 0 or (quantity.value == 0 and name == "step"):
+        return Problem("bad_amount", f"{name} cannot be {text}", expected="a time above zero", found=text)
+    return None
 
 
 def _against_gate(plan: Prereg) -> Iterator[Fault]:
@@ -77,11 +84,13 @@ def _against_gate(plan: Prereg) -> Iterator[Fault]:
     yield from _against_stated(plan, least)
 
 
-def _against_stated(plan: Prereg, least: object) -> Iterator[Fault]:
-    if plan.budget is None or plan.budget.stated is None:
+def _against_stated(plan: Prereg, least: Fraction | None) -> Iterator[Fault]:
+    if plan.budget is None or plan.budget.stated is None or least is None:
         return
     cost, stated = budget.estimate(plan), parse_quantity(plan.budget.stated)
-    if cost is not None and stated.base != least:
+    # A cost such as 32/15 GPU-h has no exact decimal: it is stated right when it is written as it is shown.
+    shown = {display(base, stated.unit, budget.SHOWN_DIGITS) for base in (stated.base, least)}
+    if cost is not None and len(shown) > 1:
         yield (
             ("budget", "stated"),
             Problem(
@@ -89,7 +98,7 @@ def _against_stated(plan: Prereg, least: object) -> Iterator[Fault]:
                 "the stated estimate is not what the plan computes to",
                 expected=cost.arithmetic,
                 found=plan.budget.stated,
-                hint="state the computed figure, or leave stated out",
+                hint="state the computed figure as it is shown, or leave stated out",
             ),
         )
 

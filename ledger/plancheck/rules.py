@@ -5,12 +5,12 @@ It evaluates the frozen rule on made-up values only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ledger.errors import InputError, Problem, RuleError
 from ledger.model.decision import INCONCLUSIVE, Example, Outcome
 from ledger.model.plan import Prereg
-from ledger.model.values import Measured, Sourced, StatedRange, StatedValue, Unknown, Value
+from ledger.model.values import Measured, Sourced, StatedRange, StatedValue, Unknown, Value, words
 from ledger.plancheck.structure import Fault, Path, unknown_name
 from ledger.references import Namespace, rung_of
 from ledger.rules import Expr, check_types, evaluate, faults, parse, references
@@ -31,7 +31,12 @@ def rule_faults(plan: Prereg) -> Iterator[Fault]:
         yield from ((path, problem) for problem in problems)
         if expr is not None:
             parsed[outcome.name] = expr
-            yield from _roles(outcome, expr, names, path)
+            yield from _roles(outcome, references(expr), names, path)
+    for index, outcome in enumerate(plan.decision.outcomes):
+        if outcome.when is None:
+            # What is left when the others are false is decided by all that they refer to.
+            others = dict.fromkeys(ref for expr in parsed.values() for ref in references(expr))
+            yield from _roles(outcome, others, names, ("decision", "outcomes", index))
     sound = len(parsed) == sum(1 for outcome in plan.decision.outcomes if outcome.when is not None)
     if sound:
         yield from ((("decision", "outcomes"), fault) for fault in faults(list(parsed.items()), names.types))
@@ -75,10 +80,11 @@ def _outcomes(plan: Prereg) -> Iterator[Fault]:
         )
 
 
-def _roles(outcome: Outcome, expr: Expr, names: Namespace, path: Path) -> Iterator[Fault]:
+def _roles(outcome: Outcome, decided_by: Iterable[str], names: Namespace, path: Path) -> Iterator[Fault]:
+    """``decided_by`` are the references whose values decide whether ``outcome`` is reached."""
     if not outcome.changes_something:
         return
-    for reference in references(expr):
+    for reference in decided_by:
         role = names.roles[rung_of(reference)]
         if role in NEVER_ADOPT_ON:
             yield (
@@ -142,15 +148,13 @@ def _bad_value(name: str, stated: StatedValue, names: Namespace) -> Problem | No
         value = value_of(stated, names.units[name])
     except InputError as error:
         return error.problem
-    units = [value.unit] if value.unit else []
-    for unit in units:
-        if parse_unit(unit).dimension != names.types[name]:
-            return Problem(
-                "unit_clash",
-                f"{name} is in {names.units[name]}",
-                expected=f"a quantity in {names.units[name]}",
-                found=str(stated),
-            )
+    if value.unit and parse_unit(value.unit).dimension != names.types[name]:
+        return Problem(
+            "unit_clash",
+            f"{name} is in {names.units[name]}",
+            expected=f"a quantity in {names.units[name]}",
+            found=stated if isinstance(stated, str) else words(value),
+        )
     return None
 
 

@@ -1,6 +1,7 @@
-"""Whether a plan's parts refer to each other soundly: rungs, roles, settings, guards, window, kill conditions.
+"""Whether a plan's parts refer to each other soundly: names, guards, window, kill conditions.
 
-The rule itself is checked in ``rules.py``, and what still stands between the plan and freeze in ``readiness.py``.
+The ladder is checked in ``ladder.py``, the rule in ``rules.py``, and what still stands between the plan and freeze
+in ``readiness.py``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from difflib import get_close_matches
 from typing import Any
 
 from ledger.errors import InputError, Problem
-from ledger.model.base import Scalar
+from ledger.guards import reruns_of
+from ledger.model.guards import OverlayGuard
 from ledger.model.plan import Prereg
 from ledger.units import parse_quantity, parse_unit
 
@@ -24,8 +26,7 @@ _COMPARISON = re.compile(r"^([A-Za-z_][A-Za-z0-9_]*) *(<=|<|>=|>) *(.+)$")
 def structure_faults(plan: Prereg) -> Iterator[Fault]:
     """Every fault of this kind, each with the path of the field it is in."""
     yield from _places_to_fill((), plan.to_json())
-    yield from _rungs(plan)
-    yield from _settings(plan)
+    yield from _doubled(plan)
     yield from _guards(plan)
     yield from _window(plan)
     yield from _comparisons(plan)
@@ -41,6 +42,7 @@ def _places_to_fill(path: Path, value: Any) -> Iterator[Fault]:
 
 
 def unknown_name(word: str, name: str, known: Iterable[str]) -> Problem:
+    """A name that is not declared, with a guess at what was meant; the code is ``unknown_`` and ``word``."""
     names = sorted(known)
     near = get_close_matches(name, names, 1)
     return Problem(
@@ -52,82 +54,21 @@ def unknown_name(word: str, name: str, known: Iterable[str]) -> Problem:
     )
 
 
-def _rungs(plan: Prereg) -> Iterator[Fault]:
-    ids = [rung.id for rung in plan.ladder.rungs]
-    for index, rung in enumerate(plan.ladder.rungs):
-        path: Path = ("ladder", "rungs", index)
-        if rung.id in ids[:index]:
-            yield (
-                (*path, "id"),
-                Problem("duplicate_rung", f"two rungs are named {rung.id}", hint="give each its own id"),
-            )
-        if rung.repeats is not None and rung.repeats not in ids:
-            yield (*path, "repeats"), unknown_name("rung", rung.repeats, ids)
-        if rung.run_if is not None and rung.run_if.split()[0] not in (plan.guards or {}):
-            yield (*path, "run_if"), unknown_name("guard", rung.run_if.split()[0], plan.guards or {})
-        if rung.role == "calibration" and rung.repeats is None:
-            hint = "add repeats: with the id of the rung that it runs again"
-            yield (
-                path,
-                Problem(
-                    "calibration_of_what",
-                    f"calibration rung {rung.id} does not say what it repeats",
-                    hint=hint,
-                ),
-            )
-    if not any(rung.role == "control" for rung in plan.ladder.rungs):
-        yield (
-            ("ladder", "rungs"),
-            Problem(
-                "no_control",
-                "no rung is the control",
-                severity="warning",
-                hint="give one rung role: control, unless the rule compares with a constant only",
-            ),
-        )
-
-
-def _settings(plan: Prereg) -> Iterator[Fault]:
-    varies = plan.scope.varies if plan.scope else None
-    held: dict[str, Scalar] = dict(plan.scope.held_constant or {}) if plan.scope else {}
-    settings = dict(plan.workload.settings) if plan.workload else {}
-    for key in sorted(held.keys() & set(varies or ())):
-        yield (
-            ("scope", "varies"),
-            Problem("held_and_varied", f"{key} is both held constant and varied", hint="keep one"),
-        )
-    for key in sorted(held.keys() & settings.keys()):
-        if held[key] != settings[key]:
-            yield (
-                ("scope", "held_constant", key),
-                Problem(
-                    "constant_mismatch",
-                    f"{key} is held at {held[key]!r} and the workload sets {settings[key]!r}",
-                    hint="make them agree",
-                ),
-            )
-    for index, rung in enumerate(plan.ladder.rungs):
-        for key, value in rung.flags.items():
-            path: Path = ("ladder", "rungs", index, "flags", key)
-            if key in held and held[key] != value:
+def _doubled(plan: Prereg) -> Iterator[Fault]:
+    """Names that are to tell one from the other, given twice."""
+    lists: dict[str, list[str]] = {
+        "entry_conditions": [one.id for one in plan.entry_conditions or ()],
+        "expectations": [one.id for one in plan.expectations or ()],
+        "checklist": [one.id for one in plan.checklist or ()],
+        "baselines": [one.name for one in plan.baselines or ()],
+    }
+    for field, names in lists.items():
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                word = field.replace("_", " ")
                 yield (
-                    path,
-                    Problem(
-                        "constant_varied",
-                        f"rung {rung.id} sets {key} to {value!r}; scope holds it at {held[key]!r}",
-                        hint="drop the flag, or move the key from held_constant to varies",
-                    ),
-                )
-            elif varies is not None and key not in varies and key not in held:
-                yield (
-                    path,
-                    Problem(
-                        "undeclared_variation",
-                        f"rung {rung.id} varies {key}, which scope.varies does not name",
-                        expected=f"one of {', '.join(varies)}",
-                        found=key,
-                        hint="add it to scope.varies, or drop the flag",
-                    ),
+                    (field, index),
+                    Problem("duplicate_id", f"two {word} are named {name}", found=name, hint="give each its own name"),
                 )
 
 
@@ -153,17 +94,34 @@ def _guards(plan: Prereg) -> Iterator[Fault]:
                 (*path, "ambiguous"),
                 Problem("bad_zone", "the ambiguous zone ends below its start", hint="above <= up_to"),
             )
-        reruns = sum(1 for rung in plan.ladder.rungs if rung.role == "calibration" and rung.repeats == guard.control)
-        if (guard.band.reruns_at_least or 0) > reruns:
-            yield (
-                (*path, "band"),
-                Problem(
-                    "too_few_reruns",
-                    f"the band needs {guard.band.reruns_at_least} re-runs of {guard.control}",
-                    found=f"{reruns} calibration rungs that repeat it",
-                    hint="add calibration rungs with repeats:, or lower reruns_at_least",
-                ),
-            )
+        yield from _reruns(plan, guard, (*path, "band"))
+
+
+def _reruns(plan: Prereg, guard: OverlayGuard, path: Path) -> Iterator[Fault]:
+    least, reruns = guard.band.reruns_at_least, reruns_of(guard, plan)
+    if least is None:
+        return
+    if least > len(reruns):
+        yield (
+            path,
+            Problem(
+                "too_few_reruns",
+                f"the band needs {least} re-runs of {guard.control}",
+                found=f"{len(reruns)} calibration rungs that repeat it",
+                hint="add calibration rungs with repeats:, or lower reruns_at_least",
+            ),
+        )
+    elif waiting := [rung.id for rung in plan.ladder.rungs if rung.id in reruns and rung.run_if is not None]:
+        yield (
+            path,
+            Problem(
+                "band_waits",
+                f"the band needs {', '.join(waiting)}, which runs only if a guard is ambiguous: until it has run by "
+                "hand, the guard is unknown",
+                hint="drop run_if, or state the band as absolute:",
+                severity="warning",
+            ),
+        )
 
 
 def _window(plan: Prereg) -> Iterator[Fault]:

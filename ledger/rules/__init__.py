@@ -1,7 +1,7 @@
 """The rule language: reading, checking, proving, evaluating and printing the conditions that decide."""
 
 from ledger.rules.checker import check_types
-from ledger.rules.evaluation import Judge, Verdict, evaluate
+from ledger.rules.evaluation import Verdict, evaluate
 from ledger.rules.frozen import ast_json, from_json
 from ledger.rules.parser import parse
 from ledger.rules.printer import print_rule
@@ -11,7 +11,6 @@ from ledger.rules.wording import in_words
 
 __all__ = [
     "Expr",
-    "Judge",
     "Verdict",
     "ast_json",
     "check_types",

@@ -25,12 +25,12 @@ from ledger.rules.syntax import (
     Or,
     Ref,
     Step,
+    children,
     references,
-    walk,
 )
 from ledger.units import Dimension
 
-MAX_PRODUCTS = 100  # signs * and / in one comparison, so that its numbers stay short enough to work with
+MAX_DEGREE = 32  # numbers in one product, so that exact ones stay short enough to work with
 MAX_KINDS = 12  # factors in a compared dimension, so that its unit stays short enough to show
 
 Types = Mapping[str, Dimension]
@@ -147,11 +147,10 @@ class _Checker:
         )  # fmt: skip
 
     def compared(self, expr: Compare, kind: Dimension | None) -> None:
-        products = sum(len(node.rest) for node in walk(expr) if isinstance(node, Chain) and not node.is_sum)
-        if products > MAX_PRODUCTS:
+        if (degree := max(_degree(expr.left), _degree(expr.right))) > MAX_DEGREE:
             self.tell(
-                "too_many_factors", "one comparison multiplies and divides too often", expr,
-                expected=f"at most {MAX_PRODUCTS} signs * and / in a comparison", found=str(products),
+                "too_many_factors", "one side multiplies or divides too many numbers", expr,
+                expected=f"at most {MAX_DEGREE} numbers in a product or quotient", found=str(degree),
                 hint="work constants out beforehand, or measure the product as a metric of its own",
             )  # fmt: skip
         if not references(expr):
@@ -186,6 +185,13 @@ class _Checker:
             expected=f"a comparison for {place}", found=f"{kind_words(expr, kind)}",
             hint=f"compare it with a limit: {_short(expr)} <= ...",
         )  # fmt: skip
+
+
+def _degree(expr: Expr) -> int:
+    """How many numbers are multiplied or divided on the longest way through ``expr``."""
+    below = [_degree(part) for part in children(expr)]
+    product = isinstance(expr, Chain) and not expr.is_sum
+    return sum(below) if product else max(below, default=1)
 
 
 def _nearest(word: str, known: list[str]) -> str | None:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ledger.errors import InputError
 from ledger.model.trace import Clause, Operand
 from ledger.model.values import REASON_WORDS, Measured, Reason, Sourced, Unknown, Value
 from ledger.rules.checker import Types, dimension_of
@@ -99,10 +98,11 @@ def _value(range_: Range, unit: Unit) -> Value:
 def _exact(bound: Bound, unit: Unit) -> str | None:
     if not isinstance(bound, Fraction):
         return None
-    try:
-        text = exact_text(bound / unit.scale)
-    except InputError:
+    value = bound / unit.scale
+    # Of more than 3.4 bits a digit no text is short enough, and to find that out by writing it takes a minute.
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > 3.4 * _MAX_EXACT:
         return None
+    text = exact_text(value)
     return text if len(text) <= _MAX_EXACT else None
 
 

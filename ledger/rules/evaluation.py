@@ -80,23 +80,6 @@ def evaluate(
     return _Evaluation(values, types, units or {}, apart).verdict(expr)
 
 
-@dataclass(frozen=True)
-class Judge:
-    """Evaluates several rules over the same values; see :func:`evaluate`.
-
-    ``units`` names every reference that the plan declares, with the unit it is shown in and so its dimension.
-    """
-
-    operands: Mapping[str, Sourced]
-    units: Mapping[str, str]
-    apart: Apart | None = None
-
-    def evaluate(self, expr: Expr) -> Verdict:
-        """The verdict of ``expr``."""
-        types = {ref: parse_unit(unit).dimension for ref, unit in self.units.items()}
-        return evaluate(expr, self.operands, types, units=self.units, apart=self.apart)
-
-
 def _held(operand: Sourced | None, dimension: Dimension) -> Sourced:
     """The operand as the rule may use it."""
     if operand is None:
@@ -111,16 +94,16 @@ def _held(operand: Sourced | None, dimension: Dimension) -> Sourced:
 
 
 def range_of(value: Measured | Unknown) -> Range:
-    """What ``value`` may be, in base units. Bounds without a unit, or that contradict, say nothing."""
+    """What ``value`` may be, in base units."""
     if isinstance(value, Measured):
         return interval.exactly(value.base)
     unknown = Range(reason=value.unknown)
-    if value.unit is None:
+    if value.unit is None:  # then there are no bounds either
         return unknown
     scale = parse_unit(value.unit).scale
     low = unknown.low if value.at_least is None else parse_exact(value.at_least) * scale
     high = unknown.high if value.at_most is None else parse_exact(value.at_most) * scale
-    return Range(low, high, value.unknown) if low <= high else unknown
+    return Range(low, high, value.unknown)
 
 
 def truth_at(expr: Expr, point: Mapping[str, Fraction]) -> Truth:

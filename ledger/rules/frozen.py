@@ -1,9 +1,8 @@
 """A rule as JSON, as the freeze entry keeps it: typed, every number exact and in base units.
 
-A number is ``{"op": "number", "value": "2.448", "unit": "s", "type": "time"}`` with the text of
-``units.exact_text``; a flat chain is ``{"op": "chain", "signs": ["+", "-"], "of": [a, b, c], "type": ...}``.
-Reading back gives a tree that evaluates the same; its numbers are in base units, so 63 GiB comes back as
-67645734912 B.
+A number is ``{"op": "number", "value": "67645734912", "unit": "B", "written": "63 GiB", "type": "data"}``: ``value``
+has the text of ``units.exact_text``, and ``written``, which must say the same amount, is there so that a trace shows
+the rule as its author wrote it. A flat chain is ``{"op": "chain", "signs": ["+", "-"], "of": [a, b, c], "type": ...}``.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import Any, cast
 
 from ledger.errors import InputError, RuleError
 from ledger.rules.checker import Types, dimension_of, require_types
+from ledger.rules.printer import number_text
 from ledger.rules.syntax import (
     MAX_DEPTH,
     And,
@@ -29,7 +29,7 @@ from ledger.rules.syntax import (
     Sign,
     Step,
 )
-from ledger.units import base_unit, exact_text, parse_exact, parse_unit
+from ledger.units import base_unit, exact_text, parse_exact, parse_quantity, parse_unit
 
 
 def ast_json(expr: Expr, types: Types) -> dict[str, Any]:
@@ -56,7 +56,8 @@ def _written(expr: Expr, types: Types) -> dict[str, Any]:
 def _number(expr: Expr, below: Callable[..., list[dict[str, Any]]]) -> dict[str, Any]:
     match expr:
         case Number():
-            return {"op": "number", "value": exact_text(expr.base), "unit": base_unit(expr.dimension).symbol}
+            unit = base_unit(expr.dimension).symbol
+            return {"op": "number", "value": exact_text(expr.base), "unit": unit, "written": number_text(expr)}
         case Ref(name, attr):
             return {"op": "ref", "name": name, "attr": attr}
         case Negate(operand):
@@ -78,7 +79,7 @@ def from_json(data: Any) -> Expr:
     return _read(data, "", MAX_DEPTH)
 
 
-_FIELDS = {"number": {"value", "unit"}, "ref": {"name", "attr"}, "chain": {"of", "signs"}}
+_FIELDS = {"number": {"value", "unit", "written"}, "ref": {"name", "attr"}, "chain": {"of", "signs"}}
 _COUNTS = {"not": (1, 1), "negate": (1, 1), "abs": (1, 1), **dict.fromkeys(("<=", "<", ">=", ">"), (2, 2))}
 _MANY = (2, 2000)
 _OPS = {*_FIELDS, *_COUNTS, "and", "or", "min", "max"}
@@ -131,14 +132,16 @@ def _read_chain(data: dict[str, Any], parts: tuple[Expr, ...], path: str) -> Exp
 
 
 def _read_number(data: dict[str, Any], path: str) -> Expr:
+    found = _short([data["value"], data["unit"], data["written"]])
     try:
-        value, unit = parse_exact(data["value"]), parse_unit(data["unit"])
+        value, unit, written = parse_exact(data["value"]), parse_unit(data["unit"]), parse_quantity(data["written"])
     except (InputError, TypeError, AttributeError):
-        found = _short([data["value"], data["unit"]])
-        raise _bad(path, "an exact number and its base unit, as text", found) from None
+        raise _bad(path, "an exact number, its base unit, and the number as written, as text", found) from None
     if value < 0 or unit.scale != 1:
-        raise _bad(path, "a number that is not negative, in a base unit", f"{data['value']} {data['unit']}"[:80])
-    return Number(value, unit.symbol)
+        raise _bad(path, "a number that is not negative, in a base unit", found)
+    if (written.base, written.unit.dimension) != (value, unit.dimension):
+        raise _bad(path, "the same amount in base units and as written", found)
+    return Number(written.value, written.unit.symbol)
 
 
 def _name(data: dict[str, Any], field: str, path: str) -> str:

@@ -66,27 +66,13 @@ def _strength(expr: Expr) -> int:
             return _SUM if expr.is_sum else _PRODUCT
         case Negate():
             return _UNARY
-        case Number(value) if not _terminates(value):
-            return _PRODUCT
         case _:
             return _PRIMARY
 
 
 def number_text(number: Number) -> str:
-    """A literal exactly: ``63 GiB``; one without an end, as JSON may hold, as a quotient ``1 s / 3``."""
-    value = number.value
-    unit = "" if number.unit == "1" else f" {number.unit}"
-    if not _terminates(value):
-        return f"{_decimal(Fraction(value.numerator))}{unit} / {_decimal(Fraction(value.denominator))}"
-    return _decimal(value) + unit
-
-
-def _terminates(value: Fraction) -> bool:
-    rest = value.denominator
-    for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    return rest == 1
+    """A literal exactly, as ``parse_quantity`` reads it: ``63 GiB``, ``1.02``, ``1.5e-25``."""
+    return _decimal(number.value) + ("" if number.unit == "1" else f" {number.unit}")
 
 
 def _decimal(value: Fraction) -> str:

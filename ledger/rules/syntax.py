@@ -25,7 +25,7 @@ _NOWHERE: Span = (0, 0)  # a span never counts when two nodes are compared
 
 @dataclass(frozen=True)
 class Number:
-    """A literal: ``value`` counts in ``unit``, a unit text as ``parse_unit`` reads it; never negative."""
+    """A literal: ``value``, a decimal that ends and is not negative, counts in ``unit`` (see ``parse_unit``)."""
 
     value: Fraction
     unit: str = "1"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeGuard
 
@@ -116,7 +116,7 @@ def check_entry(record_id: str, name: str, data: bytes, where: str) -> tuple[Sto
     try:
         entry = parse_canonical(data)
     except LedgerError as error:
-        return None, list(error.at(where).problems)
+        return None, [replace(one, hint=one.hint or _FROM_GIT) for one in error.at(where).problems]
     problems = list(_envelope_problems(entry, record_id, named, where))
     return (None, problems) if problems else (Stored(name, own, data, entry), [])
 

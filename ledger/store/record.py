@@ -223,7 +223,8 @@ def _sound(stored: list[Stored], problems: list[Problem]) -> list[Stored]:
 
 def _bad_time(at: str) -> InputError:
     expected = "UTC in whole seconds, such as 2026-08-09T05:12:00Z"
-    return InputError("bad_time", "this is not a time an entry can carry", expected=expected, found=repr(at))
+    what, hint = "this is not a time an entry can carry", "give the time in that form"
+    return InputError("bad_time", what, expected=expected, found=repr(at), hint=hint)
 
 
 def _clock_behind(at: str, newest: Stored) -> EnvironmentFault:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from ledger import archive as packing
 from ledger import store
+from ledger.actions.reading import read_given
 from ledger.canonical import digest
 from ledger.errors import IntegrityError, LedgerError
-from ledger.store import read_bytes
+from ledger.store import shown
 from ledger.verify import committed
 from ledger.verify.pages import pages
 from ledger.verify.record import folder_checks
@@ -28,7 +29,7 @@ def verify_archive(path: Path, *, head: str | None) -> Report:
 
     Raises EnvironmentFault when the file cannot be read.
     """
-    data = read_bytes(path, max_bytes=MAX_BYTES)
+    data = read_given(path, max_bytes=MAX_BYTES)
     try:
         record_id, files = packing.unpack(data, path.name)
     except LedgerError as error:
@@ -52,7 +53,8 @@ def _inside(
             "the archive's folder is not named after a record",
             where=path.name,
             expected="year-month-slug",
-            found=record_id,
+            found=shown(record_id),
+            hint="get the archive again from its source",
         )
         rest = tuple(
             skipped(name, "there is no record to look at") for name in CHECKS if name not in ("archive", "manifest")

@@ -70,6 +70,7 @@ def blobs(subject: Subject) -> str:
                     where=where,
                     expected=f"{named_sizes[blob]} bytes",
                     found=f"{size} bytes",
+                    hint="the entry was forged: bring the true one back, from git or from an archive",
                 )
             )
     for blob in sorted(set(sound) - set(named)):
@@ -95,7 +96,12 @@ def plan(subject: Subject) -> str:
     where = f"{subject.record.id}/prereg.yaml"
     if not expected:
         raise IntegrityError(
-            "no_freeze", "no freeze entry can be read, so the plan cannot be held against one", where=where
+            "no_freeze",
+            "no freeze entry can be read, so the plan cannot be held against one",
+            where=where,
+            expected="a freeze entry that names its sha256",
+            found="none",
+            hint="bring the freeze entry back, from git or from an archive",
         )
     if expected != {found}:
         raise IntegrityError(

@@ -21,6 +21,8 @@ PROSE = frozenset(
 )
 """Fields of derived entries that say in words what other fields say in figures."""
 
+_FORGED = "this program writes no such thing: bring the true files back, from git or from an archive"
+
 
 def freeze(subject: Subject) -> str:
     """Check 7."""
@@ -39,11 +41,19 @@ def freeze(subject: Subject) -> str:
                     where=subject.where(key),
                     expected=subject.record.id,
                     found=plan.id,
+                    hint="put the record back under its own name",
                 )
             )
     if not subject.freezes:
         problems.append(
-            Problem("no_freeze", "there is no freeze entry", where=subject.record.id, expected="one", found="none")
+            Problem(
+                "no_freeze",
+                "there is no freeze entry",
+                where=subject.record.id,
+                expected="one",
+                found="none",
+                hint="bring it back, from git or from an archive",
+            )
         )
     return _done(problems, f"plan, {len(plan.decision.outcomes)} outcomes, pins")
 
@@ -86,6 +96,7 @@ def _order_problems(subject: Subject) -> Iterator[Problem]:
             where=subject.record.id,
             expected="one freeze entry",
             found=", ".join(subject.freezes),
+            hint="keep the branch whose runs you have, and start a new record for the other",
         )
     for one in subject.stored:
         if one.digest not in subject.freezes and key not in subject.ancestors(one.digest):
@@ -95,6 +106,7 @@ def _order_problems(subject: Subject) -> Iterator[Problem]:
                 where=subject.where(one.digest),
                 expected=f"{key} among its parents' line",
                 found="another line",
+                hint=_FORGED,
             )
     derived: list[tuple[str, RunEntry | DecideEntry]] = [*subject.runs.items(), *subject.decisions.items()]
     for digest_, entry in derived:
@@ -105,6 +117,7 @@ def _order_problems(subject: Subject) -> Iterator[Problem]:
                 where=subject.where(digest_),
                 expected=key,
                 found=entry.body.freeze,
+                hint=_FORGED,
             )
     for digest_, deciding in subject.decisions.items():
         before = sorted(subject.ancestors(digest_) & set(subject.runs))
@@ -115,6 +128,7 @@ def _order_problems(subject: Subject) -> Iterator[Problem]:
                 where=subject.where(digest_),
                 expected=", ".join(before) or "none",
                 found=", ".join(deciding.body.evidence) or "none",
+                hint=_FORGED,
             )
     yield from _doubled(subject)
 
@@ -130,6 +144,7 @@ def _doubled(subject: Subject) -> Iterator[Problem]:
                 where=subject.where(key),
                 expected="once",
                 found=subject.where(other),
+                hint="two branches took in other bytes for one run; find out which file the harness wrote",
             )
 
 

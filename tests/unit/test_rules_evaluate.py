@@ -7,7 +7,7 @@ import pytest
 
 from ledger.errors import RuleError
 from ledger.model.values import Measured, Sourced, Unknown, Value
-from ledger.rules import Judge, Verdict, evaluate, parse
+from ledger.rules import Verdict, evaluate, parse
 from ledger.units import exact_text, fraction_of, parse_quantity, parse_unit
 
 CASE_RULE = "r2.step_time <= 1.02 * r0.step_time and r2.vram_alloc_peak <= 63 GiB"
@@ -100,9 +100,6 @@ WORKED: dict[str, tuple[str, dict[str, Value | str | float], str]] = {
         "r2.vram_alloc_peak <= 80 GiB", {"r2__vram_alloc_peak": OOM_PEAK}, "unknown",
     ),
     "a bound at the strict limit": ("r2.vram_alloc_peak < 80 GiB", {"r2__vram_alloc_peak": OOM_PEAK}, "false"),
-    "bounds that contradict say nothing": (
-        "r2.loss < 5", {"r2__loss": Unknown(unknown="invalid", at_least="3", at_most="2", unit="1")}, "unknown",
-    ),
     "a value of another dimension says nothing": ("r2.loss < 5", {"r2__loss": "3 s"}, "unknown"),
 }  # fmt: skip
 
@@ -203,12 +200,12 @@ def test_runs_that_may_not_be_compared_make_their_clause_unknown() -> None:
         return "r0 and r2 differ in torch: 2.12 and 2.13" if refs == ["r2.step_time", "r0.step_time"] else None
 
     operands = {"r0.step_time": sourced(2.4), "r2.step_time": sourced(2.42), "r2.vram_alloc_peak": sourced("64 GiB")}
-    one = Judge(operands, UNITS, apart).evaluate(parse("r2.step_time <= 1.02 * r0.step_time"))
+    one = evaluate(parse("r2.step_time <= 1.02 * r0.step_time"), operands, TYPES, apart=apart)
     assert one.truth == "unknown"
     assert one.clauses[0].margin == Unknown(unknown="not_comparable")
     assert one.clauses[0].right == Measured(value="2.448", unit="s")
     assert one.reasons == ("r0 and r2 differ in torch: 2.12 and 2.13",)
-    assert Judge(operands, UNITS, apart).evaluate(parse(CASE_RULE)).truth == "false"
+    assert evaluate(parse(CASE_RULE), operands, TYPES, apart=apart).truth == "false"
 
 
 def test_without_units_a_literal_gives_its_own() -> None:
@@ -223,8 +220,8 @@ def test_a_rule_that_does_not_type_check_is_not_evaluated() -> None:
 
 def test_digits_past_what_the_model_holds_do_not_change_the_verdict() -> None:
     factor = "1.0000000000000000000000000000000000001"
-    text = f"r2.loss * {' * '.join([factor] * 45)} > r2.loss * 1"
-    long = Sourced.model_validate({"value": Measured(value="1." + "1" * 500, unit="1"), "class": "local_observation"})
+    text = f"r2.loss * {' * '.join([factor] * 31)} > r2.loss * 1"
+    long = Sourced.model_validate({"value": Measured(value="1." + "1" * 1500, unit="1"), "class": "local_observation"})
     verdict = evaluate(parse(text), {"r2.loss": long}, TYPES)
     assert verdict.truth == "true"
     assert verdict.clauses[0].left == Unknown(

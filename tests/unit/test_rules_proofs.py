@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from ledger.model.values import Measured, Sourced
 from ledger.rules import check_types, evaluate, faults, parse
 from ledger.rules.evaluation import truth_at
 from ledger.units import parse_unit
@@ -81,6 +82,27 @@ def test_a_question_that_is_too_large_is_told_and_not_guessed() -> None:
     either = " and ".join(f"(r{i}.t < 2 s or r{i}.t > 4 s)" for i in range(37))
     problems = faults([("ONE", parse(either)), ("TWO", parse("r1.t > 2.5 s and r1.t < 3 s"))], TYPES)
     assert [(problem.code, problem.found) for problem in problems] == [("not_proven", "too large to prove")]
+
+
+HEAVY = {
+    "huge constants": "*".join(["1e400"] * 31) + "*r1.t < 1 s",
+    "tiny constants": "*".join(["1e-400"] * 31) + "*r1.t < 1 s",
+    "many cases": "abs(" * 20 + "r1.x" + ")" * 20 + " < 1",
+    "many more cases": "min(" + ",".join(["max(r1.x,r2.x)"] * 100) + ") < 1",
+    "a product of sums": "*".join(["(r1.x+r2.x+r3.x)"] * 32) + " < 1",
+    "divisions": "/".join(["r1.x"] * 32) + " < r2.x",
+}
+
+
+@pytest.mark.parametrize("text", HEAVY.values(), ids=HEAVY)
+def test_a_rule_made_to_be_heavy_costs_little(text: str) -> None:
+    long = Sourced.model_validate({"value": Measured(value="1." + "7" * 900, unit="1"), "class": "projection"})
+    expr = parse(text)
+    began = time.perf_counter()
+    assert check_types(expr, TYPES, text) == []
+    assert len(evaluate(expr, {f"r{i}.x": long for i in range(5)}, TYPES).clauses) == 1
+    faults([("ONE", expr)], TYPES)
+    assert time.perf_counter() - began < 5.0
 
 
 def test_the_longest_rules_are_read_checked_and_decided_within_a_second() -> None:

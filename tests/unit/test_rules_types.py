@@ -68,6 +68,9 @@ BAD: dict[str, tuple[str, str, str, str, str]] = {
     "a condition compared": ("2 > (r2.loss < 1)", "number_wanted", "(r2.loss < 1)", "not a number", "and, or"),
     "constants only": ("1 s < 2 s", "constant_comparison", "1 s < 2 s", "no run can change it", "measured"),
     "divided by zero": ("r2.step_time / 0 < 3 s", "division_by_zero", "0", "divides by zero", "divisor"),
+    "too many products": (
+        "r2.loss < " + "*".join(["1.1"] * 33), "too_many_factors", "", "too many numbers", "constants",
+    ),
     "too many factors": (
         " * ".join(["r2.step_time"] * 13) + " < " + " * ".join(["1 s"] * 13),
         "too_many_factors", "", "too many", "divide",

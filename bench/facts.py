@@ -8,10 +8,14 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 Fact = str | int | bool | dict[str, str]
+# The prefixes by which torch's allocator, cuBLAS, and the collective libraries are set.
+_ALLOCATORS = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF", "CUBLAS_WORKSPACE_CONFIG")
+_COMMUNICATION = ("NCCL_", "TORCH_NCCL_", "GLOO_")
 
 
 def unreadable(fault: object) -> dict[str, str]:
@@ -47,16 +51,43 @@ def cpu_model(path: Path = Path("/proc/cpuinfo")) -> Fact:
     return names[0] if names else unreadable(f"{path} has no model name")
 
 
-def container_limit(root: Path = Path("/sys/fs/cgroup")) -> Fact:
-    """The memory limit of this control group in bytes (v2, then v1), ``max`` where there is none."""
+def container_limit(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> Fact:
+    """The smallest memory limit of this control group and those around it in bytes, ``max`` where there is none.
+
+    Reads v2's memory.max (cgroups(7)), else v1's limit of the memory controller.
+    """
+    texts = [text for folder in _groups(root, own) if (text := _limit_text(folder)) is not None]
+    if not texts:
+        return unreadable(f"no memory.max below {root}")
+    # v1 tells "no limit" as the largest whole number of pages.
+    limits = [int(text) for text in texts if text.isdigit() and int(text) < 1 << 62]
+    return min(limits) if limits else "max"
+
+
+def _groups(root: Path, own: Path) -> list[Path]:
+    """The folders of this process's group, from its own up to ``root``; seen from inside a container only ``root``."""
+    try:
+        lines = own.read_text().splitlines()
+    except OSError:
+        lines = []
+    inside = next((line[3:].strip("/") for line in lines if line.startswith("0::")), "")
+    folders = [root / inside, *(root / inside).parents] if inside and ".." not in inside else [root]
+    return [folder for folder in folders if folder == root or root in folder.parents]
+
+
+def _limit_text(folder: Path) -> str | None:
     for name in ("memory.max", "memory/memory.limit_in_bytes"):
         try:
-            text = (root / name).read_text().strip()
+            return (folder / name).read_text().strip()
         except OSError:
             continue
-        # v1 tells "no limit" as the largest whole number of pages.
-        return int(text) if text.isdigit() and int(text) < 1 << 62 else "max"
-    return unreadable(f"no memory.max below {root}")
+    return None
+
+
+def settings_of(prefixes: tuple[str, ...], environment: Mapping[str, str]) -> str:
+    """Those variables of the environment, sorted, as ``NAME=value`` joined by spaces; ``none`` where there are none."""
+    found = [f"{name}={environment[name]}" for name in sorted(environment) if name.startswith(prefixes)]
+    return " ".join(found) or "none"
 
 
 def malloc() -> Fact:
@@ -96,6 +127,8 @@ def machine_facts() -> dict[str, Fact]:
         "cpu_model": cpu_model(),
         "cpu_cores": cores or unreadable("the number of processors is not known"),
         "malloc": malloc(),
+        "allocator_settings": settings_of(_ALLOCATORS, os.environ),
+        "communication_settings": settings_of(_COMMUNICATION, os.environ),
         "container_memory_limit": container_limit(),
         "transparent_hugepage": huge_pages(),
         "torch": torch_version(),

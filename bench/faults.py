@@ -6,6 +6,7 @@ A failure inside a rung (out of memory, a killed rank) is not here: that is a fa
 from __future__ import annotations
 
 EXIT_INPUT = 2
+EXIT_STATE = 4
 EXIT_ENVIRONMENT = 5
 
 
@@ -36,3 +37,9 @@ class EnvironmentFault(BenchError):
     """This machine lacks what a run needs: torch, a folder that can be written (exit 5)."""
 
     exit_code = EXIT_ENVIRONMENT
+
+
+class NotNow(BenchError):
+    """A frozen condition forbids another attempt (exit 4)."""
+
+    exit_code = EXIT_STATE

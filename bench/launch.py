@@ -13,23 +13,29 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any, Literal
 
-from bench.job import Job
+from bench.job import Job, read_job
 from bench.journal import RankRecord, read_lines, read_rank
+from bench.kill import Stop
 from bench.memory import MEMORY_PASS_ENV
+from bench.nodes import ALONE, Node, announce, gather, leave_word
 
 GRACE_S = 10.0  # between asking the launcher to end and killing it
 POLL_S = 0.1
-Ended = Literal["exited", "timeout", "interrupted"]
+Ended = Literal["exited", "timeout", "interrupted", "stopped", "lost"]
+OnLine = Callable[[int, dict[str, Any]], Stop | None]
 
 
 @dataclass(frozen=True)
 class PassResult:
-    """What a pass left: how it ended, the launcher's exit code and log, and each rank's record and stderr."""
+    """What a pass left: how it ended, the launcher's exit code and log, and each rank's record and stderr.
+
+    ``stop`` tells the frozen kill condition where ``ended`` is stopped; lost: the harness was not there to see it.
+    """
 
     kind: str
     ended: Ended
@@ -38,10 +44,11 @@ class PassResult:
     ranks: list[RankRecord]
     stderr: list[str]
     signal: str = ""
+    stop: Stop | None = None
 
 
 class Interrupt:
-    """Remembers the first SIGINT or SIGTERM, so that the pass is ended and the run file still written."""
+    """Remembers the first SIGINT, SIGTERM or SIGHUP, so that the pass is ended and the run file still written."""
 
     def __init__(self) -> None:
         self.name = ""
@@ -51,8 +58,11 @@ class Interrupt:
 
     @contextmanager
     def installed(self) -> Iterator[Interrupt]:
-        """Handle both signals inside the block."""
-        before = {s: signal.signal(s, self._take) for s in (signal.SIGINT, signal.SIGTERM)}
+        """Handle them inside the block; a SIGHUP that nohup(1) had ignored stays ignored."""
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+            numbers.append(signal.SIGHUP)
+        before = {number: signal.signal(number, self._take) for number in numbers}
         try:
             yield self
         finally:
@@ -60,17 +70,18 @@ class Interrupt:
                 signal.signal(number, handler)
 
 
-def command(folder: Path, nproc: int) -> list[str]:
-    """The torchrun command line of a pass on this machine; the worker itself reads only RANK and friends."""
+def command(folder: Path, nproc: int, node: Node = ALONE, turn: int = 0) -> list[str]:
+    """The torchrun command line of a pass on this node; the worker itself reads only RANK and friends."""
     return [
         *(sys.executable, "-m", "torch.distributed.run"),
-        *("--standalone", "--local-addr", "127.0.0.1", "--max-restarts", "0"),
-        *("--nproc-per-node", str(nproc), "--redirects", "3", "--log-dir", str(folder / "logs")),
+        *node.rendezvous(turn),
+        *("--max-restarts", "0", "--nproc-per-node", str(nproc)),
+        *("--redirects", "3", "--log-dir", str(folder / "logs" / f"node{node.rank}")),
         *("-m", "bench.worker", str(folder)),
     ]
 
 
-def environment(base: Mapping[str, str], job: Job) -> dict[str, str]:
+def environment(base: Mapping[str, str], job: Job, node: Node = ALONE) -> dict[str, str]:
     """The pass's environment: threads pinned, inherited malloc and launcher variables gone."""
     dropped = ("MALLOC_", "TORCHELASTIC_", "PYTORCH_NO_", "GLIBC_TUNABLES")
     exact = {
@@ -87,7 +98,9 @@ def environment(base: Mapping[str, str], job: Job) -> dict[str, str]:
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [package_home, env.get("PYTHONPATH")]))
     env["OMP_NUM_THREADS"] = str(job.settings.threads)
     env.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    if Path("/sys/class/net/lo").exists():
+    # By this order, CUDA's device numbers are nvidia-smi's, whose facts the run file holds.
+    env.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
+    if node.on_loopback and Path("/sys/class/net/lo").exists():
         # A container's host name often resolves to nothing; one machine needs only loopback.
         env.setdefault("GLOO_SOCKET_IFNAME", "lo")
     return env | (MEMORY_PASS_ENV if job.kind == "memory" else {})
@@ -103,45 +116,98 @@ def run_pass(
     nproc: int,
     deadline: float,
     interrupt: Interrupt,
-    on_line: Callable[[dict[str, Any]], None],
+    on_line: OnLine,
+    node: Node = ALONE,
 ) -> PassResult:
-    """Run one pass to its end, to ``deadline`` (time.monotonic) or to an interrupt. Raises OSError only."""
+    """Run one pass to its end, to ``deadline`` (time.monotonic), to an interrupt, or to what ``on_line`` answers.
+
+    ``on_line`` gets each rank's lines as they come. Of several nodes this is the leader's part. Raises OSError only.
+    """
     folder.mkdir(parents=True)
     job.write(folder)
-    log = folder / "launch.log"
+    turn = announce(folder.parent, folder.name) if node.count > 1 else 0
+    own = _launch(job, folder, nproc, deadline, interrupt, on_line, node, turn)
+    words = gather(folder, node) if node.count > 1 else {}
+    log, ended, stop, said = own.log, own.ended, own.stop, own.signal
+    for rank, word in sorted(words.items()):
+        log += f"\nnode {rank} ended with {word['code']}\n{word['log']}"
+        if ended == "exited" and word["ended"] != "exited":
+            ended, said = word["ended"], word["signal"]
+            stop = Stop(**word["stop"]) if word["stop"] else None
+    told = replace(own, ended=ended, log=log, signal=said, stop=stop)
+    return whole_pass(job.kind, folder, nproc * node.count, nproc, told)
+
+
+def join_pass(
+    folder: Path, turn: int, nproc: int, deadline: float, interrupt: Interrupt, on_line: OnLine, node: Node
+) -> None:
+    """Another node's part of a pass that node 0 began in ``folder``: run this node's ranks, leave word of the end."""
+    own = _launch(read_job(folder), folder, nproc, deadline, interrupt, on_line, node, turn)
+    stop = asdict(own.stop) if own.stop else None
+    word = {"code": own.code, "ended": own.ended, "signal": own.signal, "log": own.log, "stop": stop}
+    leave_word(folder, node, word)
+
+
+def whole_pass(kind: str, folder: Path, world: int, nproc: int, told: PassResult) -> PassResult:
+    """``told`` with what every rank left in ``folder``."""
+    ranks = [read_rank(folder, rank) for rank in range(world)]
+    stderr = [_stderr(folder, *divmod(rank, nproc)) for rank in range(world)]
+    return replace(told, kind=kind, ranks=ranks, stderr=stderr)
+
+
+def _launch(
+    job: Job,
+    folder: Path,
+    nproc: int,
+    deadline: float,
+    interrupt: Interrupt,
+    on_line: OnLine,
+    node: Node,
+    turn: int,
+) -> PassResult:
+    log = folder / f"launch{node.rank}.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command(folder.resolve(), nproc),
+            command(folder.resolve(), nproc, node, turn),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            env=environment(os.environ, job),
+            env=environment(os.environ, job, node),
             start_new_session=True,
             preexec_fn=_die_with_parent if sys.platform == "linux" else None,
         )
+    journals = _Journals(folder, node.ranks(nproc), on_line)
     try:
-        ended = _watch(process, folder, deadline, interrupt, on_line)
+        ended = _watch(process, journals, deadline, interrupt)
     finally:
         end(process)
-    ranks = [read_rank(folder, rank) for rank in range(nproc)]
-    stderr = [_stderr(folder, rank) for rank in range(nproc)]
-    text = _tail(log)
-    return PassResult(job.kind, ended, process.returncode, text, ranks, stderr, interrupt.name)
+    return PassResult(job.kind, ended, process.returncode, _tail(log), [], [], interrupt.name, journals.stop)
 
 
-def _watch(
-    process: subprocess.Popen[bytes],
-    folder: Path,
-    deadline: float,
-    interrupt: Interrupt,
-    on_line: Callable[[dict[str, Any]], None],
-) -> Ended:
-    offset = 0
+@dataclass
+class _Journals:
+    """Reads on where it stopped in each rank's journal, and keeps the first reason to stop."""
+
+    folder: Path
+    ranks: range
+    on_line: OnLine
+    stop: Stop | None = None
+    _offsets: dict[int, int] = field(default_factory=dict)
+
+    def read(self) -> None:
+        for rank in self.ranks:
+            lines, self._offsets[rank] = read_lines(self.folder / f"rank{rank}.jsonl", self._offsets.get(rank, 0))
+            for line in lines:
+                stop = self.on_line(rank, line)
+                self.stop = self.stop or stop
+
+
+def _watch(process: subprocess.Popen[bytes], journals: _Journals, deadline: float, interrupt: Interrupt) -> Ended:
     while True:
         running = process.poll() is None
-        lines, offset = read_lines(folder / "rank0.jsonl", offset)
-        for line in lines:
-            on_line(line)
+        journals.read()
+        if journals.stop is not None:
+            return "stopped"
         if not running:
             return "exited"
         if interrupt.name:
@@ -171,6 +237,6 @@ def _tail(path: Path, limit: int = 20_000) -> str:
         return ""
 
 
-def _stderr(folder: Path, rank: int) -> str:
-    found = sorted(folder.glob(f"logs/*/attempt_0/{rank}/stderr.log"))
+def _stderr(folder: Path, node: int, local_rank: int) -> str:
+    found = sorted(folder.glob(f"logs/node{node}/*/attempt_0/{local_rank}/stderr.log"))
     return _tail(found[-1]) if found else ""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import signal
+from dataclasses import asdict
 from typing import Any
 
 from bench.failure import MESSAGE_LIMIT, describe, says_out_of_memory
@@ -61,7 +62,7 @@ def _place(result: PassResult, rank: int) -> dict[str, Any]:
 def _shape(result: PassResult, outcome: dict[str, Any]) -> dict[str, Any]:
     if result.kind == "memory" and outcome.get("phase") == "train":
         outcome = outcome | {"phase": "memory"}
-    known = ("kind", "rank", "phase", "step", "message", "requested_bytes", "limits")
+    known = ("kind", "rank", "phase", "step", "message", "requested_bytes", "limits", "kill")
     return {key: outcome[key] for key in known if key in outcome and (key != "phase" or outcome[key] in PHASES)}
 
 
@@ -89,12 +90,28 @@ def _died(result: PassResult) -> dict[str, Any] | None:
 
 
 def _ended_by_us(result: PassResult) -> dict[str, Any]:
+    if result.ended == "stopped" and result.stop is not None:
+        seen = {key: value for key, value in asdict(result.stop).items() if value is not None}
+        return _shape(result, {**seen, "kind": "killed"})
+    if result.ended == "lost":
+        return _lost(result)
     if result.ended == "timeout":
         return _place(result, 0) | {
             "kind": "timeout",
             "message": "not done at the time limit; ended by the harness",
         }
     message = f"{result.signal} came to the harness, which ended the pass"
+    return _place(result, 0) | {"kind": "killed", "message": message}
+
+
+def _lost(result: PassResult) -> dict[str, Any]:
+    """The harness itself was gone. What ranks recorded after that may be its doing, so only an OOM stands as told."""
+    for kind in ("oom", "refused"):
+        if (found := _recorded(result, kind)) is not None:
+            return found
+    message = "the harness ended before it wrote the run file; this one was made from the journals"
+    if (told := _recorded(result, "error") or _recorded(result, "timeout")) is not None:
+        message += f"; rank {told.get('rank')} had recorded {told['kind']}: {told.get('message')}"
     return _place(result, 0) | {"kind": "killed", "message": message}
 
 
@@ -122,3 +139,21 @@ def rank_outcomes(result: PassResult, whole: dict[str, Any]) -> list[str]:
         else:
             words.append("peer_oom" if whole["kind"] == "oom" else "peer")
     return words
+
+
+_OOM_NUMBERS = ("requested_bytes", "allocated_bytes", "reserved_bytes", "cap_bytes")
+
+
+def oom_facts(result: PassResult, whole: dict[str, Any]) -> dict[str, Any]:
+    """What is known of the memory of the rank that ran out, as facts; empty for another outcome."""
+    if whole["kind"] != "oom":
+        return {}
+    rank = whole.get("rank")
+    own = result.ranks[rank].outcome if rank is not None and rank < len(result.ranks) else None
+    told = own or {}
+    limits = set((told.get("limits") or {}).values())
+    known = {**told, "cap_bytes": next(iter(limits)) if len(limits) == 1 else None}
+    missing = {"unknown": "not_recorded", "detail": "neither the allocator's message nor the rank told it"}
+    none = {"unknown": "not_applicable", "detail": "the plan sets no memory_cap_bytes"}
+    facts = {f"oom_{name}": missing if known.get(name) is None else known[name] for name in _OOM_NUMBERS}
+    return facts if limits else facts | {"oom_cap_bytes": none}

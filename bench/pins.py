@@ -5,6 +5,7 @@ Reads only, and only the repository that holds the current folder; no outside te
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 from pathlib import Path
@@ -64,3 +65,32 @@ def _pin(root: Path, path: str) -> dict[str, Any]:
     found = _try(root, "rev-parse", "--verify", "--quiet", f"HEAD:{path.rstrip('/')}")
     status = _try(root, "status", "--porcelain", "-z", "--untracked-files=all", "--", f":(literal){path}")
     return {"object": found, "dirty": status if isinstance(status, dict) else bool(status)}
+
+
+def code_facts(folder: Path, paths: tuple[str, ...]) -> dict[str, Any]:
+    """``code_tree``: the tree of HEAD; ``code_diff_digest``: sha256 of what the pinned paths differ from it by.
+
+    ``none`` is no difference. Without pinned paths all tracked files count, and untracked ones do not.
+    """
+    top = _try(folder, "rev-parse", "--show-toplevel")
+    if isinstance(top, dict):
+        return {"code_tree": top, "code_diff_digest": top}
+    root = Path(top)
+    try:
+        digest: Any = _diff_digest(root, tuple(f":(literal){path}" for path in paths))
+    except (_GitFailed, OSError) as fault:
+        digest = {"unknown": "unreadable", "detail": str(fault)}
+    return {"code_tree": _try(root, "rev-parse", "--verify", "--quiet", "HEAD^{tree}"), "code_diff_digest": digest}
+
+
+def _diff_digest(root: Path, named: tuple[str, ...]) -> str:
+    plain = ("--no-ext-diff", "--no-textconv", "--no-color", "--binary", "--full-index")
+    text = _git(root, "diff", *plain, "HEAD", "--", *named)
+    hasher = hashlib.sha256(text.encode("utf-8", "surrogateescape"))
+    listed = _git(root, "ls-files", "-z", "--others", "--exclude-standard", "--", *named) if named else ""
+    untracked = sorted(name for name in listed.split("\0") if name)
+    for name in untracked:
+        path = root / name
+        data = os.readlink(path).encode() if path.is_symlink() else path.read_bytes()
+        hasher.update(f"\0{name}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
+    return hasher.hexdigest() if text or untracked else "none"

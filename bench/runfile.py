@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,10 @@ PHASE_NAMES = {
 
 @dataclass(frozen=True)
 class RungResult:
-    """All that is known of one attempt: ranks are (timing, memory) records; ``outcome`` is shaped already."""
+    """All that is known of one attempt: ranks are (timing, memory) records; ``outcome`` is shaped already.
+
+    Of a search, ``probes`` are those made and ``found`` its result: a number, or an Unknown.
+    """
 
     run_id: str
     began_at: str
@@ -42,11 +46,15 @@ class RungResult:
     memory: list[RankRecord]
     facts: dict[str, Any]
     code: dict[str, Any]
+    probes: list[dict[str, Any]] | None = None
+    found: Any = None
 
 
 def compose(spec: Spec, result: RungResult) -> dict[str, Any]:
     """The run file as plain data, ready for strict JSON."""
-    ranks = [_rank(spec, result, number) for number in range(len(result.timing))]
+    rank_of = _rank if spec.search is None else _searched
+    ranks = [rank_of(spec, result, number) for number in range(len(result.timing))]
+    known = DEFINITIONS if spec.search is None else {**DEFINITIONS, spec.search.name: spec.search.definition()}
     return {
         "schema": SCHEMA,
         "run_id": result.run_id,
@@ -65,15 +73,23 @@ def compose(spec: Spec, result: RungResult) -> dict[str, Any]:
         },
         "code": result.code,
         "facts": result.facts,
-        "definitions": {name: DEFINITIONS[name] for name in sorted(_names(ranks))},
+        "definitions": {name: known[name] for name in sorted(_names(ranks, result.probes or []))},
         "ranks": ranks,
         "counts": _counts(result.timing),
-        "checks": _checks(spec, result),
+        "checks": _checks(spec, result) if spec.search is None else {},
+        **({} if result.probes is None else {"probes": result.probes}),
     }
 
 
-def _names(ranks: list[dict[str, Any]]) -> set[str]:
-    names: set[str] = set()
+def _searched(spec: Spec, result: RungResult, number: int) -> dict[str, Any]:
+    """A rank of a search: it trained nothing to keep, and every rank has the one result."""
+    assert spec.search is not None
+    device = result.timing[number].facts.get("rank_device", "cuda" if result.is_cuda else "cpu")
+    return {"rank": number, "device": device, "series": {}, "phases": {"run": {spec.search.name: result.found}}}
+
+
+def _names(ranks: list[dict[str, Any]], probes: list[dict[str, Any]]) -> set[str]:
+    names: set[str] = {name for probe in probes for name in probe["measured"]}
     for rank in ranks:
         names |= rank["series"].keys()
         for values in rank["phases"].values():
@@ -180,5 +196,7 @@ def write_run(path: Path, run: dict[str, Any]) -> None:
         finally:
             os.close(folder)
     except OSError as fault:
-        temporary.unlink(missing_ok=True)
-        raise EnvironmentFault(f"run.json could not be written: {fault.strerror}", where=str(path)) from None
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        hint = "make room or give the right to write there, then: ledger-bench salvage " + str(path.parent)
+        raise EnvironmentFault(f"run.json could not be written: {fault.strerror}", where=str(path), hint=hint) from None

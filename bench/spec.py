@@ -8,11 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from bench.faults import EnvironmentFault, SpecError
+from bench.kill import EVENTS, Condition, read_condition
+from bench.search import Search, read_search
 from bench.settings import Settings, check_settings
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -23,7 +25,10 @@ _NAME = re.compile(r"\d{8}T\d{6}Z-freeze-([0-9a-f]{12})\.json")
 
 @dataclass(frozen=True)
 class Spec:
-    """One rung as frozen. ``raw`` is workload.settings + flags as written; ``freeze`` is 64 hex digits."""
+    """One rung as frozen. ``raw`` is workload.settings + flags as written; ``freeze`` is 64 hex digits.
+
+    ``kill`` keeps the order of the entry's ``body.kill``; ``events`` are the plan's named ones.
+    """
 
     record: str
     freeze: str
@@ -34,6 +39,10 @@ class Spec:
     evals: int
     saves: int
     code_paths: tuple[str, ...]
+    kill: tuple[Condition, ...] = ()
+    events: frozenset[str] = frozenset()
+    search: Search | None = None
+    entry: bytes = field(default=b"", repr=False)  # the freeze entry's own bytes
 
 
 def read_spec(path: Path, rung: str) -> Spec:
@@ -52,7 +61,7 @@ def read_spec(path: Path, rung: str) -> Spec:
             hint="restore the entry; a frozen plan is never edited",
         )
     try:
-        return _resolve(_parse(data), digest, rung)
+        return replace(_resolve(_parse(data), digest, rung), entry=data)
     except SpecError as fault:
         fault.where = f"{path}: {fault.where}" if fault.where else str(path)
         raise
@@ -129,17 +138,53 @@ def _resolve(entry: Any, digest: str, rung: str) -> Spec:
         evals=_count(plan, "ladder.each_rung.eval", 0),
         saves=_count(plan, "ladder.each_rung.save", 0),
         code_paths=_code_paths(plan),
+        kill=_conditions(entry, plan),
+        events=frozenset(item["on"] for item in _kills(plan) if item.get("on") is not None),
+        search=read_search(_rung(plan, rung).get("search"), _optional(entry["body"], "fits", dict).get(rung), raw),
     )
 
 
+def _optional(holder: dict[str, Any], name: str, kind: type) -> Any:
+    return kind() if holder.get(name) is None else _take(holder, name, kind)
+
+
+def _kills(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    kills: list[dict[str, Any]] = _optional(plan, "kill", list)
+    for item in kills:
+        if not isinstance(item, dict) or item.get("on") not in (None, *EVENTS):
+            raise SpecError("not a kill condition", where="kill", expected=" or ".join(EVENTS), found=repr(item)[:80])
+    return kills
+
+
+def _conditions(entry: dict[str, Any], plan: dict[str, Any]) -> tuple[Condition, ...]:
+    raw = _optional(entry["body"], "kill", list)
+    said = [str(item["when"]) for item in _kills(plan) if item.get("when") is not None]
+    if len(said) != len(raw):
+        # A plan whose comparisons are not all handed over would run with conditions that nobody watches.
+        raise SpecError(
+            "the entry does not hand over every kill condition of its plan",
+            where="body.kill",
+            expected=f"{len(said)} conditions",
+            found=str(len(raw)),
+            hint="freeze it with a version of the ledger that knows kill conditions",
+        )
+    pairs = enumerate(zip(raw, said, strict=True))
+    return tuple(read_condition(item, f"body.kill[{number}]", words) for number, (item, words) in pairs)
+
+
 def _flags(plan: dict[str, Any], rung: str) -> dict[str, Any]:
+    flags: dict[str, Any] = _take(_rung(plan, rung), "flags", dict)
+    return flags
+
+
+def _rung(plan: dict[str, Any], rung: str) -> dict[str, Any]:
     rungs = _take(plan, "ladder.rungs", list)
     known = [item.get("id") for item in rungs if isinstance(item, dict)]
     if known.count(rung) != 1:
         what = "no such rung" if rung not in known else "the rung stands twice"
         raise SpecError(what, where="ladder.rungs", expected=", ".join(map(str, known)), found=rung)
-    flags: dict[str, Any] = _take(rungs[known.index(rung)], "flags", dict)
-    return flags
+    found: dict[str, Any] = rungs[known.index(rung)]
+    return found
 
 
 def _count(plan: dict[str, Any], dotted: str, low: int) -> int:

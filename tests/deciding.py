@@ -143,18 +143,19 @@ def typed_run(document: Mapping[str, Any]) -> Run:
     return load_bytes(Run, json.dumps(document).encode(), kind="run")
 
 
-def ladder(**bends_by_rung: Bend) -> list[Run]:
-    """A sound run of each rung, in order, an hour apart; the re-runs differ from the control by 2**-22 at each step.
+def rung_of_ladder(rung: str, bends: Bend | None = None) -> Run:
+    """The sound run of ``rung`` in its place of the ladder, an hour after the one before.
 
-    The control's losses are 4, 3, 2, 1 and the candidate's are the same.
+    Losses are 4, 3, 2, 1; the re-runs differ from the control by 2**-22 at each step, the others not at all.
     """
-    runs = []
-    for place, rung in enumerate(SETTINGS):
-        began = f"2026-08-11T{10 + place}:00:00.000000Z"
-        losses = [loss + (2.0**-22 if rung in ("c1", "c2", "c3") else 0) for loss in (4.0, 3.0, 2.0, 1.0)]
-        shared = {"began_at": began, "ended_at": began.replace(":00:00.", ":10:00."), "losses": losses}
-        runs.append(run(rung, bends_by_rung.get(rung), **shared))
-    return runs
+    began = f"2026-08-11T{10 + list(SETTINGS).index(rung)}:00:00.000000Z"
+    losses = [loss + (2.0**-22 if rung in ("c1", "c2", "c3") else 0) for loss in (4.0, 3.0, 2.0, 1.0)]
+    return run(rung, bends, began_at=began, ended_at=began.replace(":00:00.", ":10:00."), losses=losses)
+
+
+def ladder(**bends_by_rung: Bend) -> list[Run]:
+    """The sound run of each rung, in order, bent."""
+    return [rung_of_ladder(rung, bends_by_rung.get(rung)) for rung in SETTINGS]
 
 
 def freeze_entry(frozen: Prereg, paths: Mapping[str, str] | None = None) -> FreezeEntry:
@@ -163,7 +164,14 @@ def freeze_entry(frozen: Prereg, paths: Mapping[str, str] | None = None) -> Free
     pins = Pins(CodePin(commit=outside, tree=outside, paths=dict(paths or {})), (), TOOL)
     body = freeze_body(canonical_bytes(frozen.to_json()), frozen, pins, freeze_notes(frozen))
     return FreezeEntry.model_validate(
-        {"schema": "ledger/entry/v1", "record": frozen.id, "parents": (), "at": FREEZE_AT, "kind": "freeze", "body": body}
+        {
+            "schema": "ledger/entry/v1",
+            "record": frozen.id,
+            "parents": (),
+            "at": FREEZE_AT,
+            "kind": "freeze",
+            "body": body,
+        }
     )
 
 

@@ -234,7 +234,8 @@ def program(*args: str | Path, cwd: Path, **options: Any) -> subprocess.Complete
     """Run the program as a process of its own, for what one process cannot be put through: limits, kills, races."""
     command = [sys.executable, "-m", "ledger", *map(str, args)]
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1]), **options.pop("env", {})}
-    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=60, **options)
+    outputs = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.run(command, cwd=cwd, env=env, text=True, timeout=60, **outputs)
 
 
 def copy_of(world: World, root: Path) -> World:

@@ -57,7 +57,7 @@ def _faults(listing: bytes, present: Mapping[str, bytes], where: str) -> Iterato
                 "file_missing",
                 "a file of the manifest is not in the archive",
                 where=f"{where}: {name}",
-                expected=f"sha256 {listed[name]}",
+                expected=f"sha256 {listed[name]}, as {NAME} says",
                 found="no such file",
                 hint=_AGAIN,
             )
@@ -75,7 +75,7 @@ def _faults(listing: bytes, present: Mapping[str, bytes], where: str) -> Iterato
                 "file_changed",
                 "a file is not the one the manifest lists",
                 where=f"{where}: {name}",
-                expected=f"sha256 {listed[name]}",
+                expected=f"sha256 {listed[name]}, as {NAME} says",
                 found=f"sha256 {digest(present[name])}",
                 hint=_AGAIN,
             )

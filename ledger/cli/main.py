@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -82,10 +83,11 @@ def run(args: Sequence[str] | None = None) -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted; what was finished is kept", err=True)
         code = 130
-    except BrokenPipeError:
-        # Whoever read the output has gone (ledger log ID | head); there is nobody left to tell.
+    except (BrokenPipeError, SystemExit):
+        # Whoever read the output has gone (ledger log ID | head), which click tells by SystemExit; there is nobody left
+        # to tell. As of a program that the signal ends: never 0, which would say that what was asked holds.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+        code = 128 + signal.SIGPIPE
     except LedgerError as error:
         code = fail(error, as_json="--json" in asked)
     except OSError as error:

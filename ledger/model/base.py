@@ -9,9 +9,10 @@ import datetime as dt
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ledger.errors import InputError, Problem
 from ledger.units import UNITS, parse_quantity, parse_unit
@@ -89,6 +90,13 @@ def _not_blank(text: str) -> str:
     return text
 
 
+def _truth(value: Any) -> Any:
+    if value is not True:  # 1 equals True, and is not it
+        raise ValueError("only true can stand here; leave the field out otherwise")
+    return value
+
+
+Yes = Annotated[Literal[True], BeforeValidator(_truth)]
 RecordId = Annotated[str, Field(pattern=RECORD_ID_PATTERN, max_length=80)]
 _DATE_TIME: dict[str, Any] = {"format": "date-time"}
 Time = Annotated[str, Field(pattern=TIME_PATTERN, json_schema_extra=_DATE_TIME), AfterValidator(_real_date)]
@@ -103,6 +111,10 @@ Text = Annotated[str, Field(min_length=1, pattern=r"\S"), AfterValidator(_not_bl
 UnitText = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_known_unit)]
 QuantityText = Annotated[str, Field(pattern=QUANTITY_PATTERN), AfterValidator(_known_quantity)]
 Scalar = bool | int | float | str
+# Bounds stand on each member: on the union itself pydantic would leave them out of the schema.
+AboveZero = Annotated[int, Field(gt=0)] | Annotated[float, Field(gt=0)]
+ZeroOrMore = Annotated[int, Field(ge=0)] | Annotated[float, Field(ge=0)]
+Share = Annotated[int, Field(ge=0, le=1)] | Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 
@@ -140,7 +152,9 @@ def load_bytes(model: type[Document], data: bytes, *, kind: str, positions: Posi
     try:
         return model.model_validate_json(data)
     except ValidationError as error:
-        raise InputError.of([_problem(one, kind, positions or {}) for one in error.errors(include_url=False)]) from None
+        document = _plain(data)
+        found = [_problem(one, kind, document, positions or {}) for one in error.errors(include_url=False)]
+        raise InputError.of(_joined(found)) from None
 
 
 def place(path: tuple[int | str, ...], positions: Positions) -> str | None:
@@ -157,12 +171,16 @@ def field_path(parts: tuple[int | str, ...]) -> str:
     return text.lstrip(".")
 
 
-_UNION_TAG = re.compile(r"^(function-|constrained-|literal\[|tagged-|bool$|int$|float$|str$|[A-Z])")
+def _plain(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except ValueError:
+        return None
 
 
-def _problem(error: Any, kind: str, positions: Positions) -> Problem:
-    """One pydantic error in the ledger's words; tags that pydantic adds for unions are not field names."""
-    path = _document_path(error["loc"], positions)
+def _problem(error: Any, kind: str, document: Any, positions: Positions) -> Problem:
+    """One pydantic error in the ledger's words."""
+    path = _document_path(error, document)
     where, code, found = place(path, positions), f"{kind}_invalid", _short(error.get("input"))
     if error["type"] == "missing":
         return Problem(
@@ -175,17 +193,26 @@ def _problem(error: Any, kind: str, positions: Positions) -> Problem:
     return Problem(code, "the value does not fit", where=where, expected=words, found=found)
 
 
-def _document_path(loc: tuple[int | str, ...], positions: Positions) -> tuple[int | str, ...]:
-    """``loc`` without the tags that pydantic adds for unions: what the document does not have is a tag."""
+def _joined(problems: list[Problem]) -> list[Problem]:
+    """One problem a fault: pydantic tells one for each type that a value could have been."""
+    joined: dict[Problem, list[str]] = {}
+    for problem in problems:
+        expected = joined.setdefault(replace(problem, expected=None), [])
+        if problem.expected and problem.expected not in expected:
+            expected.append(problem.expected)
+    return [replace(problem, expected=", or ".join(expected) or None) for problem, expected in joined.items()]
+
+
+def _document_path(error: Any, document: Any) -> tuple[int | str, ...]:
+    """Where the fault is in the document. What pydantic names besides, to tell the types of a union, is not in it."""
     path: tuple[int | str, ...] = ()
-    for index, part in enumerate(loc):
-        last = index == len(loc) - 1
-        in_document = (
-            (*path, part) in positions if positions else not (isinstance(part, str) and _UNION_TAG.match(part))
+    for part in error["loc"]:
+        keys: Any = (
+            document if isinstance(document, dict) else range(len(document)) if isinstance(document, list) else ()
         )
-        if in_document or (last and positions and not _UNION_TAG.match(str(part))):
-            path = (*path, part)
-    return path
+        if part in keys:
+            path, document = (*path, part), document[part]
+    return (*path, error["loc"][-1]) if error["type"] == "missing" else path
 
 
 def _short(value: Any) -> str:

@@ -5,11 +5,11 @@ Rule text is only text here; ``ledger/rules`` parses and evaluates it.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from ledger.model.base import EvidenceClass, Name, OutcomeName, Slug, Strict, Text
+from ledger.model.base import EvidenceClass, Name, OutcomeName, Share, Slug, Strict, Text, Yes
 from ledger.model.values import StatedValue
 
 INCONCLUSIVE = "INCONCLUSIVE"
@@ -24,7 +24,7 @@ class Outcome(Strict):
 
     name: OutcomeName = Field(description="In capitals, such as ADOPT.")
     when: RuleText | None = Field(default=None, description="The rule that must be true.")
-    otherwise: Literal[True] | None = Field(default=None, description="Decided when every other outcome is false.")
+    otherwise: Yes | None = Field(default=None, description="Decided when every other outcome is false.")
     requires: tuple[Name, ...] | None = Field(default=None, description="Guards that must pass as well.")
     adopts: bool | None = Field(
         default=None,
@@ -71,4 +71,4 @@ class Expectation(Strict):
     id: Slug = Field(description="Short name.")
     text: Text = Field(description="The prediction, in words.")
     claim: RuleText = Field(description="The prediction as a rule.")
-    confidence: Annotated[float | int, Field(ge=0, le=1)] = Field(description="Probability given to it.")
+    confidence: Share = Field(description="Probability given to it.")

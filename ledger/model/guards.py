@@ -9,21 +9,21 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ledger.model.base import Name, Positive, Slug, Strict, Text
+from ledger.model.base import AboveZero, Name, Positive, Slug, Strict, Text, Yes, ZeroOrMore
 
 
 class Ambiguous(Strict):
     """Between these multiples of the band the guard is ambiguous: a calibration rung is called, the band stays."""
 
-    above: float | int = Field(gt=0, description="Up to this multiple of the band it passes.")
-    up_to: float | int = Field(gt=0, description="Beyond this multiple it fails.")
+    above: AboveZero = Field(description="Up to this multiple of the band it passes.")
+    up_to: AboveZero = Field(description="Beyond this multiple it fails.")
 
 
 class Band(Strict):
     """How far apart two series may lie: bitwise, a stated number, or what re-runs of the control show."""
 
-    bitwise: Literal[True] | None = Field(default=None, description="Every sample equal to the last bit.")
-    absolute: Annotated[float | int, Field(gt=0)] | None = Field(
+    bitwise: Yes | None = Field(default=None, description="Every sample equal to the last bit.")
+    absolute: AboveZero | None = Field(
         default=None, description="Largest absolute difference, in the unit of the series."
     )
     reruns_at_least: Positive | None = Field(
@@ -33,7 +33,7 @@ class Band(Strict):
     perturb: Literal["none", "ulp"] | None = Field(
         default=None, description="Whether re-runs start from weights moved by one unit in the last place."
     )
-    factor: Annotated[float | int, Field(gt=0)] | None = Field(
+    factor: AboveZero | None = Field(
         default=None,
         description="The band is this many times the running maximum of the re-runs' differences.",
     )
@@ -75,7 +75,7 @@ class OverlayGuard(Strict):
 class Limit(Strict):
     """The largest value of a check that passes."""
 
-    at_most: float | int = Field(ge=0, description="Largest value that passes, in the unit of the check.")
+    at_most: ZeroOrMore = Field(description="Largest value that passes, in the unit of the check.")
 
 
 class OracleGuard(Strict):

@@ -5,7 +5,7 @@ No number is taken from a run here: see ``ledger/metrics.py``.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -14,6 +14,8 @@ from ledger.model.base import Name, Positive, Scalar, Slug, Strict, Text, UnitTe
 Role = Literal["control", "diagnosis", "candidate", "record_only", "calibration"]
 Statistic = Literal["median", "mean", "min", "max", "last"]
 AcrossRanks = Literal["max", "min", "mean", "median"]
+Window = Annotated[str, Field(pattern=r"^(all|last [1-9][0-9]*)$", max_length=40)]
+GuardIsAmbiguous = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]* is ambiguous$", max_length=80)]
 
 
 class Metric(Strict):
@@ -23,11 +25,7 @@ class Metric(Strict):
     value: Text | None = Field(default=None, description="Value of the run file, such as cpu.vmhwm_delta_bytes.")
     phase: Text | None = Field(default=None, description="Phase the value belongs to, such as train.")
     statistic: Statistic | None = Field(default=None, description="How a series becomes one number.")
-    window: Text | None = Field(
-        default=None,
-        pattern=r"^(all|last [1-9][0-9]*)$",
-        description="Samples the statistic sees: all, or last N.",
-    )
+    window: Window | None = Field(default=None, description="Samples the statistic sees: all, or last N.")
     across_ranks: AcrossRanks = Field(default="max", description="How ranks become one number.")
     unit: UnitText = Field(description="Unit in which it is shown; rules convert exactly.")
     better: Literal["lower", "higher"] | None = Field(default=None, description="Which direction is good.")
@@ -66,10 +64,8 @@ class Rung(Strict):
     role: Role = Field(description="What it is for; only control and candidate rungs may decide an adoption.")
     flags: dict[Slug, Scalar] = Field(default_factory=dict, description="Settings on top of the workload's.")
     repeats: Name | None = Field(default=None, description="The rung this one runs again (calibration).")
-    run_if: Text | None = Field(
-        default=None,
-        pattern=r"^[A-Za-z_][A-Za-z0-9_]* is ambiguous$",
-        description="Run only if that guard is ambiguous, such as: loss_overlay is ambiguous.",
+    run_if: GuardIsAmbiguous | None = Field(
+        default=None, description="Run only if that guard is ambiguous, such as: loss_overlay is ambiguous."
     )
     search: Search | None = Field(default=None, description="Search for the largest setting that fits.")
     note: Text | None = Field(default=None, description="What a reader must know of it.")

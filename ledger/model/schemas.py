@@ -29,5 +29,15 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 
 def _schema(stem: str, version: str, document: Any) -> dict[str, Any]:
-    body = TypeAdapter(document).json_schema(by_alias=True)
+    body = _closed(TypeAdapter(document).json_schema(by_alias=True))
     return {"$schema": DIALECT, "$id": f"{BASE}{stem}", "x-format-version": version, **body}
+
+
+def _closed(schema: Any) -> Any:
+    """The same schema, in which an object with named patterns takes no other name; pydantic leaves it open."""
+    if isinstance(schema, list):
+        return [_closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    parts = {key: _closed(part) for key, part in schema.items()}
+    return {**parts, "additionalProperties": False} if "patternProperties" in parts else parts

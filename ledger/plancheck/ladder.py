@@ -5,7 +5,8 @@ It asks nothing of the rule, nor of what a run showed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 
 from ledger.comparability import DEFAULT_FACTS
 from ledger.errors import Problem
@@ -82,11 +83,15 @@ def _repetition(plan: Prereg, rung: Rung, path: Path) -> Iterator[Fault]:
             Problem(
                 "repeat_differs",
                 f"{rung.id} repeats {rung.repeats} with other flags: {', '.join(differ)}",
-                expected=str(other or "no flags"),
-                found=str(own or "no flags"),
+                expected=_told(other),
+                found=_told(own),
                 hint=f"only flags whose name starts with {_PERTURBATION} may differ",
             ),
         )
+
+
+def _told(flags: Mapping[str, Scalar]) -> str:
+    return ", ".join(f"{key}={json.dumps(value)}" for key, value in sorted(flags.items())) or "no flags"
 
 
 def _conditional(plan: Prereg, rung: Rung, path: Path) -> Iterator[Fault]:

@@ -146,7 +146,7 @@ def _conditions(plan: Prereg) -> Iterator[Fault]:
                 Problem(
                     "no_evidence",
                     f"checklist item {item.id} is ticked without evidence",
-                    hint="add evidence:",
+                    hint="add evidence: and what shows that it is done",
                     severity="blocker",
                 ),
             )

@@ -63,7 +63,11 @@ def _outcomes(plan: Prereg) -> Iterator[Fault]:
         if outcome.name in [other.name for other in outcomes[:index]]:
             yield (
                 (*path, index, "name"),
-                Problem("duplicate_outcome", f"two outcomes are named {outcome.name}"),
+                Problem(
+                    "duplicate_outcome",
+                    f"two outcomes are named {outcome.name}",
+                    hint="give each its own name, or join their rules with or",
+                ),
             )
         for place, guard in enumerate(outcome.requires or ()):
             if guard not in (plan.guards or {}):
@@ -101,14 +105,17 @@ def _roles(outcome: Outcome, decided_by: Iterable[str], names: Namespace, path: 
 
 def _examples(plan: Prereg, names: Namespace, parsed: Mapping[str, Expr]) -> Iterator[Fault]:
     given: set[str] = set()
+    unsound = False
     for index, example in enumerate(plan.decision.examples):
         path: Path = ("decision", "examples", index)
-        unsound = False
-        for name, stated in example.given.items():
-            if problem := _bad_value(name, stated, names):
-                unsound = True
-                yield (*path, "given", name), problem
-        if unsound:
+        bad = [
+            ((*path, "given", name), problem)
+            for name, stated in example.given.items()
+            if (problem := _bad_value(name, stated, names))
+        ]
+        if bad:
+            unsound = True
+            yield from bad
             continue
         found = example_outcome(plan, names, parsed, example)
         given.add(found)
@@ -123,7 +130,8 @@ def _examples(plan: Prereg, names: Namespace, parsed: Mapping[str, Expr]) -> Ite
                     hint="mend the rule or the example: one of them is not what was meant",
                 ),
             )
-    yield from _kinds(plan, given)
+    if not unsound:  # what an example shows is not known before it can be read
+        yield from _kinds(plan, given)
 
 
 def _kinds(plan: Prereg, given: set[str]) -> Iterator[Fault]:

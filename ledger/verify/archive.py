@@ -18,7 +18,7 @@ from ledger.store import shown
 from ledger.verify import committed
 from ledger.verify.pages import pages
 from ledger.verify.record import folder_checks
-from ledger.verify.report import CHECKS, Check, Report, run_check, skipped
+from ledger.verify.report import CHECKS, Check, Report, failed, run_check, skipped
 from ledger.verify.subject import Subject
 
 MAX_BYTES = 2 * 1024**3
@@ -33,7 +33,7 @@ def verify_archive(path: Path, *, head: str | None) -> Report:
     try:
         record_id, files = packing.unpack(data, path.name)
     except LedgerError as error:
-        broken = Check("archive", "fail", error.problem.what, error.problems)
+        broken = failed("archive", error)
         rest = tuple(skipped(name, "the archive could not be read") for name in CHECKS if name != "archive")
         return Report(path.name, (broken, *rest), ())
     checks = [
@@ -59,7 +59,7 @@ def _inside(
         rest = tuple(
             skipped(name, "there is no record to look at") for name in CHECKS if name not in ("archive", "manifest")
         )
-        return Report(path.name, (Check("archive", "fail", bad.problem.what, bad.problems), checks[1], *rest), ())
+        return Report(path.name, (failed("archive", bad), checks[1], *rest), ())
     ledger = store.init(folder)
     target = ledger.records_dir / record_id
     target.mkdir()

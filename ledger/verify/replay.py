@@ -11,7 +11,7 @@ from typing import Any
 from ledger import __version__
 from ledger.canonical import canonical_bytes, digest
 from ledger.derive import Pins, decide_body, freeze_body, kept_as, read_plan, run_body
-from ledger.errors import IntegrityError, Problem
+from ledger.errors import InputError, IntegrityError, Problem
 from ledger.model.entries import DecideEntry, FreezeEntry, RunEntry
 from ledger.plancheck import freeze_notes
 from ledger.verify.subject import Subject
@@ -28,7 +28,10 @@ def freeze(subject: Subject) -> str:
     """Check 7."""
     problems = []
     prereg = subject.record.prereg_bytes()
-    plan = read_plan(prereg)
+    try:
+        plan = read_plan(prereg)
+    except InputError as error:
+        raise error.at(f"{subject.record.id}/prereg.yaml") from None
     for key, entry in subject.freezes.items():
         pins = Pins(entry.body.code, entry.body.baselines, entry.body.tool)
         replayed = freeze_body(prereg, plan, pins, freeze_notes(plan)).to_json()

@@ -6,7 +6,7 @@ The numbers are fixed: they are the same in the program's output, in its JSON, i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ledger.errors import EnvironmentFault, LedgerError, Problem
@@ -107,9 +107,23 @@ def run_check(name: str, check: Callable[[], str]) -> Check:
     except EnvironmentFault as error:
         if error.problem.code not in _OTHER_THING:
             raise
-        return Check(name, "fail", error.problem.what, error.problems)
+        return failed(name, error)
     except LedgerError as error:
-        return Check(name, "fail", error.problem.what, error.problems)
+        return failed(name, error)
+
+
+def failed(name: str, error: LedgerError) -> Check:
+    """A check that found every fault of ``error``; each says what was expected, what was found and what to do."""
+    problems = tuple(
+        replace(
+            one,
+            expected=one.expected or CHECKS[name][1],
+            found=one.found or one.what,
+            hint=one.hint or "bring the true files back, from git or from an archive",
+        )
+        for one in error.problems
+    )
+    return Check(name, "fail", error.problem.what, problems)
 
 
 def skipped(name: str, why: str) -> Check:

@@ -171,7 +171,7 @@ COMMANDS: dict[str, list[str]] = {
 
 
 @pytest.fixture(scope="session")
-def _states(tmp_path_factory: pytest.TempPathFactory) -> dict[str, World]:
+def states(tmp_path_factory: pytest.TempPathFactory) -> dict[str, World]:
     worlds = {state: new_world(tmp_path_factory.mktemp(state)) for state in STATES}
     for state, world in worlds.items():
         STATES[state](world)
@@ -188,9 +188,9 @@ def test_the_table_is_whole() -> None:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_state(_states: dict[str, World], tmp_path: Path, state: str) -> None:
+def test_state(states: dict[str, World], tmp_path: Path, state: str) -> None:
     for command, expected in TABLE[state].items():
-        world = copy_of(_states[state], tmp_path / command)
+        world = copy_of(states[state], tmp_path / command)
         if isinstance(expected, int):
             code, _ = world.told(*COMMANDS[command])
             assert code == expected, (command, world.ledger(*COMMANDS[command]).output)
@@ -206,8 +206,8 @@ def everything(world: World) -> dict[str, bytes]:
     return {path.relative_to(world.root).as_posix(): path.read_bytes() for path in files}
 
 
-def test_states_are_named(_states: dict[str, World]) -> None:
-    named = {state: world.told("status")[1]["records"][0]["state"] for state, world in _states.items()}
+def teststates_are_named(states: dict[str, World]) -> None:
+    named = {state: world.told("status")[1]["records"][0]["state"] for state, world in states.items()}
     assert named == {
         **{state: state for state in ("draft", "frozen", "running", "complete", "decided", "contested")},
         **{"waiting": "draft", "unsound": "draft", "edited": "complete"},

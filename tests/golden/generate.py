@@ -23,12 +23,15 @@ def schema_files() -> dict[str, str]:
 
 
 def main() -> None:
-    """Write them all."""
+    """Write them all, and remove golden files that no world gives any more."""
     files = schema_files()
     if sys.argv[1:] != ["schemas"]:
-        from tests.golden.worlds import golden_files
+        from tests.golden.worlds import FOLDER, golden_files
 
         files |= golden_files()
+        for path in (ROOT / FOLDER).glob("*"):
+            if f"{FOLDER}/{path.name}" not in files:
+                path.unlink()
     for name, text in files.items():
         path = ROOT / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,122 @@
+"""What is put down of an attempt when it begins, and how its end is put together from that and what ranks left.
+
+The mark ``attempt.json`` is locked while the harness lives, so that a folder whose harness was killed can be told from
+one that is running; :mod:`bench.salvage` makes run files of the former.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.faults import EnvironmentFault
+from bench.journal import RankRecord
+from bench.launch import PassResult
+from bench.nodes import MARK
+from bench.outcome import oom_facts, rank_outcomes
+from bench.runfile import RungResult
+
+FREEZE_COPY = "freeze.json"
+PROBES = "probes.jsonl"
+_FROM_RANKS = ("device", "gpu_model", "driver", "cuda", "determinism")
+DIGESTS = ("dataset_digest", "data_order_digest", "warm_start_digest")
+
+
+@dataclass(frozen=True)
+class Begun:
+    """One attempt as it began; ``facts`` and ``code`` as they were then, ``began_unix`` for comparison with files."""
+
+    run_id: str
+    rung: str
+    began_at: str
+    began_unix: float
+    nproc: int
+    nodes: int
+    is_cuda: bool
+    facts: dict[str, Any]
+    code: dict[str, Any]
+
+    @property
+    def world(self) -> int:
+        """Ranks over all nodes."""
+        return self.nproc * self.nodes
+
+
+def begin(folder: Path, entry: bytes, begun: Begun) -> int:
+    """Write the mark and a copy of the freeze entry; the handle that keeps the mark locked until it is closed."""
+    try:
+        (folder / FREEZE_COPY).write_bytes(entry)
+        temporary = folder / f"{MARK}.tmp"
+        handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        with temporary.open("w") as file:
+            file.write(json.dumps(asdict(begun)))
+        temporary.rename(folder / MARK)
+    except OSError as fault:
+        raise EnvironmentFault(f"the attempt could not be begun: {fault.strerror}", where=str(folder)) from None
+    return handle
+
+
+def read_begun(folder: Path) -> Begun:
+    """The mark of an attempt. Raises OSError or ValueError where it is not there or not whole."""
+    parts = json.loads((folder / MARK).read_bytes())
+    try:
+        return Begun(**parts)
+    except TypeError as fault:
+        raise ValueError(str(fault)) from None
+
+
+def clear(folder: Path) -> None:
+    """Remove what only an unfinished attempt needs. Turns stay: another node may not have read the last one yet."""
+    for path in (folder / FREEZE_COPY, folder / PROBES, folder / MARK):
+        path.unlink(missing_ok=True)
+
+
+def conclude(
+    begun: Begun,
+    passes: Mapping[str, PassResult],
+    outcome: dict[str, Any],
+    ended_at: str,
+    late: dict[str, Any],
+    probes: list[dict[str, Any]] | None = None,
+    found: Any = None,
+) -> RungResult:
+    """The attempt's result; ``passes`` by kind, the one that ended it last; ``late`` are facts of its end."""
+    empty = [RankRecord(rank) for rank in range(begun.world)]
+    timing = passes["timing"].ranks if "timing" in passes else empty
+    memory = passes["memory"].ranks if "memory" in passes else []
+    facts = begun.facts | (memory[0].facts if memory else {}) | timing[0].facts
+    facts.pop("rank_device", None)
+    if passes and probes is None:
+        last = list(passes.values())[-1]
+        facts |= {f"outcome_rank_{k}": word for k, word in enumerate(rank_outcomes(last, outcome))}
+        facts |= oom_facts(last, outcome)
+    facts = _filled(facts | late)
+    return RungResult(
+        begun.run_id, begun.began_at, ended_at, outcome, begun.is_cuda, timing, memory, facts, begun.code, probes, found
+    )
+
+
+def _filled(facts: dict[str, Any]) -> dict[str, Any]:
+    """Facts that only a rank can tell are Unknown where no rank got that far."""
+    missing = {"unknown": "missing", "detail": "no rank got far enough to tell"}
+    return dict.fromkeys((*_FROM_RANKS, *DIGESTS), missing) | facts
+
+
+def agreeing(outcome: dict[str, Any], passes: Mapping[str, PassResult]) -> dict[str, Any]:
+    """An ok rung whose two passes did not start from the same data and weights is an error."""
+    if outcome["kind"] != "ok":
+        return outcome
+    for name in (*DIGESTS, "start_digest"):
+        found = {record.facts.get(name) for result in passes.values() for record in result.ranks}
+        if len(found) != 1:
+            return {
+                "kind": "error",
+                "message": f"ranks or passes disagree about {name}: {sorted(map(str, found))}",
+            }
+    return outcome

@@ -1,0 +1,242 @@
+"""Where the program is run: folders below the ledger, repositories around it, odd terminals, and a harness of another
+make.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger.harness import Harness
+from tests.worlds import PLAN, RECORD, World, copy_of, new_world, program, run_file
+
+
+def repository(root: Path) -> World:
+    """A git repository in ``root``, driven as a world."""
+    world = World(root)
+    world.git("init", "-q")
+    world.git("config", "user.name", "T")
+    world.git("config", "user.email", "t@example.org")
+    return world
+
+
+def test_from_a_folder_below_the_ledger(decided: World) -> None:
+    below = decided.root / "a" / "b"
+    below.mkdir(parents=True)
+    inside = World(below, decided.clock)
+    assert inside.told("status")[1]["root"] == str(decided.root)
+    inside.ok("verify", RECORD)
+    inside.ok("archive", RECORD, "-o", "x.tar")
+    inside.ok("verify", "x.tar")
+    assert (below / "x.tar").is_file()
+
+
+def test_from_inside_the_record(decided: World) -> None:
+    inside = World(decided.record_path() / "entries", decided.clock)
+    inside.ok("verify", RECORD)
+    for command in (["archive", RECORD], ["render"]):
+        assert inside.refused(*command)[:2] == (2, "inside_records"), "its own default place is among the records"
+
+
+def test_a_ledger_below_the_top_of_a_repository(tmp_path: Path) -> None:
+    git = repository(tmp_path)
+    (tmp_path / "sub").mkdir()
+    world = new_world(tmp_path / "sub")
+    world.write_plan()
+    freeze = world.ok("freeze", RECORD, "--commit").stdout.strip()
+    assert git.git("status", "--porcelain") == ""
+    assert f"freeze {freeze}" in git.git("log", "-1", "--format=%B")
+    world.ingest(run_file(freeze, "r0"), run_file(freeze, "r2"))
+    git.git("add", "-A")
+    git.git("commit", "-qm", "runs")
+    assert "13 files" not in world.ok("verify", RECORD).stdout
+    next(world.record_path().glob("entries/*-run-*")).unlink()
+    told = world.told("verify", RECORD)[1]["reports"][0]["checks"]
+    assert [check["number"] for check in told if check["verdict"] == "fail"][-1] == 12
+
+
+def test_a_worktree(decided: World, tmp_path: Path) -> None:
+    decided.git("init", "-q")
+    decided.git("add", "-A")
+    decided.git("commit", "-qm", "all")
+    tree = tmp_path.with_name(tmp_path.name + "-tree")
+    decided.git("worktree", "add", "-q", str(tree))
+    assert "12  pass" in World(tree, decided.clock).ok("verify", RECORD).stdout
+
+
+def test_a_clone_that_turns_line_ends(decided: World, tmp_path: Path) -> None:
+    decided.git("init", "-q")
+    decided.git("add", "-A")
+    decided.git("commit", "-qm", "all")
+    clone = tmp_path.with_name(tmp_path.name + "-clone")
+    decided.git("clone", "-q", "-c", "core.autocrlf=true", "-c", "core.eol=crlf", str(decided.root), str(clone))
+    World(clone, decided.clock).ok("verify")
+    plan = clone / "records" / RECORD / "prereg.yaml"
+    plan.write_bytes(plan.read_bytes().replace(b"\n", b"\r\n"))
+    told = World(clone, decided.clock).told("verify", RECORD)[1]["reports"][0]["checks"]
+    assert [check["number"] for check in told if check["verdict"] == "fail"] == [6, 7, 12]
+
+
+def test_a_plan_with_windows_line_ends_freezes_as_it_is(world: World) -> None:
+    freeze = world.freeze(PLAN)
+    data = PLAN.replace("\n", "\r\n").encode()
+    (world.root / "other").mkdir()
+    other = new_world(world.root / "other")
+    other.ok("draft", RECORD)
+    (other.record_path() / "prereg.yaml").write_bytes(data)
+    assert other.ok("freeze", RECORD).stdout.strip() != freeze
+    other.ok("verify")
+    assert (other.record_path() / "prereg.yaml").read_bytes() == data
+
+
+def test_a_file_that_belongs_to_no_record_is_no_loss(decided: World) -> None:
+    (decided.root / "records" / "README.md").write_text("about these records\n")
+    (decided.root / "records" / "2026-08-idea").mkdir()
+    (decided.root / "records" / "2026-08-idea" / "prereg.yaml").write_text("title: a draft\n")
+    decided.git("init", "-q")
+    decided.git("add", "-A")
+    decided.git("commit", "-qm", "all")
+    decided.ok("verify")
+    (decided.root / "records" / "README.md").unlink()
+    (decided.root / "records" / "2026-08-idea" / "prereg.yaml").unlink()
+    (decided.root / "records" / "2026-08-idea").rmdir()
+    decided.ok("verify")  # a draft may go as it came
+
+
+def test_a_run_file_behind_a_link(world: World) -> None:
+    path = world.write_run(run_file(world.freeze()))
+    (world.root / "latest.json").symlink_to(path.name)
+    world.clock = "2026-08-11T19:00:00Z"
+    assert world.told("ingest", "latest.json")[1]["runs"][0]["already"] is False
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_any_terminal_shows_any_title(world: World, encoding: str) -> None:
+    world.write_plan(PLAN.replace("Activation checkpointing on a small ladder", "日本語 \\u00e9 🎛"))
+    done = program("status", cwd=world.root, env={"PYTHONIOENCODING": encoding})
+    assert (done.returncode, done.stderr.strip()[:6]) == (0, "1 open")
+
+
+def test_words_of_others_cannot_move_the_cursor(world: World) -> None:
+    freeze = world.freeze()
+    detail = "a\x1b[2J\x1b]0;b\x07\u202ec\rd"
+    world.ingest(run_file(freeze), run_file(freeze, "r2", peak={"unknown": "unreadable", "detail": detail}))
+    shown = world.ok("decide", RECORD).output
+    assert "a\\x1b[2J\\x1b]0;b\\x07\\u202ec\\rd" in shown
+    assert not set("\x1b\x07\u202e\r") & set(shown)
+
+
+def test_file_names_that_are_no_text(decided: World) -> None:
+    name = os.fsencode(decided.record_path()) + b"/entries/\xff\x1b[2J\nverified: all"
+    with open(name, "wb"):
+        pass
+    result = decided.ledger("verify", RECORD)
+    assert result.exit_code == 3
+    assert "\\udcff\\x1b[2J\\nverified: all" in result.output
+    assert decided.told("verify", RECORD)[0] == 3
+
+
+def test_a_reader_that_has_gone(decided: World) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = program("log", RECORD, cwd=decided.root, stdout=write)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, ""), "never 0: that would say that all of it was read"
+
+
+def test_in_a_folder_that_was_removed(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    before = os.getcwd()
+    os.chdir(gone)
+    gone.rmdir()
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            os.getcwd()
+        done = program("status", cwd=Path("/proc/self/cwd"))
+    finally:
+        os.chdir(before)
+    assert done.returncode == 5
+    assert "error (not_found)" in done.stderr
+
+
+HARNESS = """#!{python}
+import json, os, sys
+args = dict(zip(sys.argv[2::2], sys.argv[3::2]))
+run = json.load(open({template!r}))
+run.update(rung=args["--rung"], run_id=args["--rung"] + "-a", settings=run["all_settings"][args["--rung"]])
+del run["all_settings"]
+sys.stderr.write("noise " * 50_000)
+folder = os.path.join(args["--out"], run["run_id"])
+os.makedirs(folder)
+json.dump(run, open(os.path.join(folder, "run.json"), "w"))
+print(json.dumps({{"event": "step", "step": 1, "of": 4}}))
+print(json.dumps({{"event": "done", "outcome": "ok", "run": os.path.join(folder, "run.json")}}), flush=True)
+"""
+
+
+def harness(world: World, freeze: str) -> Harness:
+    """A harness of a few lines that writes made-up runs and talks a lot."""
+    settings = {rung: {"lr": 1, "checkpointing": flag} for rung, flag in (("r0", "none"), ("r2", "full"))}
+    template = world.write_run({**run_file(freeze), "all_settings": settings}, "template.json")
+    path = world.root / "ledger-bench"
+    path.write_text(HARNESS.format(python=sys.executable, template=str(template)))
+    path.chmod(0o755)
+    return Harness(str(path))
+
+
+def test_a_ladder_through_any_harness(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    freeze = world.freeze(PLAN.replace("ladder:", "workload: {settings: {lr: 1}}\nladder:", 1))
+    monkeypatch.setattr("ledger.cli.run.find_harness", lambda: harness(world, freeze))
+    result = world.ok("run", RECORD, "--rung", "r0", "--json")
+    assert [one["outcome"] for one in json.loads(result.stdout)["attempts"]] == ["ok"]
+    world.clock = "2026-08-11T19:00:00Z"
+    world.ok("ingest", json.loads(result.stdout)["runs"][0])
+    assert world.decide()["disposition"] == "INCONCLUSIVE"
+    rest = world.told("run", RECORD)[1]  # an inconclusive decision calls for more evidence: the ladder goes on
+    assert [one["rung"] for one in rest["attempts"]] == ["r2"]
+    world.ok("ingest", rest["runs"][0])
+    assert world.decide()["disposition"] == "ADOPT"
+    assert world.refused("run", RECORD)[:2] == (4, "already_decided")
+
+
+HARNESSES: dict[str, tuple[str, tuple[int, str, str]]] = {
+    "refuses": ("#!/bin/sh\necho no such setting >&2\nexit 2\n", (2, "harness_refused", "no such setting")),
+    "crashes": ("#!/bin/sh\necho boom >&2\nexit 1\n", (5, "harness_failed", "boom")),
+    "says nothing": ("#!/bin/sh\nexit 0\n", (5, "harness_failed", "exit status 0")),
+    "speaks no text": ("#!/bin/sh\nprintf '\\377\\n'\nprintf '\\377' >&2\nexit 1\n", (5, "harness_failed", "\ufffd")),
+}
+
+
+@pytest.mark.parametrize("case", HARNESSES)
+def test_bad_harnesses(world: World, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+    script, expected = HARNESSES[case]
+    world.freeze(PLAN.replace("ladder:", "workload: {settings: {lr: 1}}\nladder:", 1))
+    path = world.root / "bench"
+    path.write_text(script)
+    path.chmod(0o755)
+    monkeypatch.setattr("ledger.cli.run.find_harness", lambda: Harness(str(path)))
+    code, error, problem = world.refused("run", RECORD)
+    assert (code, error) == expected[:2]
+    assert expected[2] in problem["found"]
+
+
+def test_two_frozen_branches_are_told_and_do_not_hide_the_others(world: World, tmp_path: Path) -> None:
+    world.write_plan()
+    other = copy_of(world, tmp_path.with_name(tmp_path.name + "-branch"))
+    other.clock = "2026-08-10T00:00:00Z"
+    for one in (world, other):
+        one.ok("freeze", RECORD)
+    copy_of(other, world.root)
+    world.ok("draft", "2026-08-other")
+    rows: list[dict[str, Any]] = world.told("status")[1]["records"]
+    assert [row["state"] for row in rows] == ["unreadable", "draft"]
+    assert world.refused("decide", RECORD)[:2] == (3, "two_freezes")
+    told = world.told("verify", RECORD)[1]["reports"][0]["checks"]
+    assert [check["number"] for check in told if check["verdict"] == "fail"] == [10]

@@ -1,6 +1,6 @@
 """The command ``ledger-bench``: JSON lines of progress on stdout, prose on stderr.
 
-It opens, calls :func:`bench.rung.run_rung`, prints. It exits 0 whenever a run.json was written.
+Each command opens, calls one function, prints. ``run`` exits 0 whenever a run.json was written.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,14 +20,18 @@ import click
 from bench import __version__
 from bench.faults import BenchError, EnvironmentFault
 
+_FREEZE = click.option("--freeze", required=True, type=click.Path(path_type=Path), help="The freeze entry file.")
+_RUNG = click.option("--rung", required=True, help="Which rung of its ladder.")
+_OUT = click.option("--out", required=True, type=click.Path(path_type=Path), help="Gets a folder for this attempt.")
+
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="ledger-bench")
 def main() -> None:
     """Run one rung of a frozen ladder and write one run.json.
 
-    Exit codes: 0 a run.json was written, whatever its outcome; 2 bad input or usage;
-    5 the environment could not be read or written (torch missing, a folder that cannot be made).
+    Exit codes: 0 a run.json was written, whatever its outcome; 2 bad input or usage; 4 a frozen condition forbids
+    another attempt; 5 the environment could not be read or written (torch missing, a folder that cannot be made).
     """
 
 
@@ -38,28 +44,116 @@ def _say(event: str, **parts: Any) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Tell a refusal on stderr and exit with its code; a full disk met anywhere is one too."""
+    try:
+        yield
+    except OSError as fault:
+        told = EnvironmentFault(f"the system said: {fault.strerror or fault}", where=str(fault.filename or ""))
+        click.echo(told.to_text(), err=True)
+        sys.exit(told.exit_code)
+    except BenchError as fault:
+        click.echo(fault.to_text(), err=True)
+        sys.exit(fault.exit_code)
+
+
 @main.command()
-@click.option("--freeze", required=True, type=click.Path(path_type=Path), help="The freeze entry file.")
-@click.option("--rung", required=True, help="Which rung of its ladder.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Gets a folder for this attempt.")
+@_FREEZE
+@_RUNG
+@_OUT
 @click.option("--nproc", default=1, show_default=True, type=click.IntRange(1, 1024), help="Ranks on this machine.")
 @click.option("--timeout", default=1800.0, show_default=True, type=click.FloatRange(1), help="Seconds for the rung.")
-def run(freeze: Path, rung: str, out: Path, nproc: int, timeout: float) -> None:
-    """Run one attempt of one rung; an out-of-memory failure is a fact and exits 0."""
+@click.option("--nnodes", default=1, show_default=True, type=click.IntRange(1, 4096), help="Machines; each runs this.")
+@click.option("--node-rank", default=0, show_default=True, type=click.IntRange(0), help="This machine's; 0 leads.")
+@click.option("--rdzv-endpoint", default="", help="HOST:PORT on node 0; each launch takes the next port.")
+@click.option("--run-id", default="", help="Fresh name of the attempt, the same on every node; made up by default.")
+def run(
+    freeze: Path,
+    rung: str,
+    out: Path,
+    nproc: int,
+    timeout: float,
+    nnodes: int,
+    node_rank: int,
+    rdzv_endpoint: str,
+    run_id: str,
+) -> None:
+    """Run one attempt of one rung; an out-of-memory failure is a fact and exits 0.
+
+    With several nodes, start it on each with the same --run-id and an --out that all of them see; node 0 writes the
+    run file. Attempts in --out that lost their harness are given their run files first.
+    """
+    from bench.nodes import Node, check_node
     from bench.rung import run_rung
     from bench.spec import read_spec
 
-    try:
+    with _refusals():
+        node = check_node(Node(nnodes, node_rank, rdzv_endpoint, run_id))
         spec = read_spec(freeze, rung)
         if find_spec("torch") is None:
             hint = "install the extra: pip install 'evidence-ledger[bench]'"
             raise EnvironmentFault("torch is not installed", hint=hint)
-        path, kind = run_rung(spec, out, nproc, timeout, _say)
-    except BenchError as fault:
-        click.echo(fault.to_text(), err=True)
-        sys.exit(fault.exit_code)
+        path, kind = run_rung(spec, out, nproc, timeout, _say, node)
+    if path is None:
+        _say("followed", node=node_rank)
+        return
     _say("done", run=str(path), outcome=kind)
     click.echo(f"rung {rung}: {kind}; {path}", err=True)
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+def salvage(folder: Path) -> None:
+    """Write the run files of attempts in FOLDER whose harness was killed, as far as their journals allow.
+
+    FOLDER is an attempt's own or the one that holds them. Attempts that are running, or have a run file, are left
+    alone. `run` does the same by itself before it begins.
+    """
+    from bench.salvage import salvage_all
+
+    with _refusals():
+        written, failed = salvage_all(folder)
+    for path, kind in written:
+        _say("salvaged", run=str(path), outcome=kind)
+    for words in failed:
+        click.echo(words, err=True)
+    click.echo(f"{len(written)} salvaged, {len(failed)} could not be", err=True)
+    if failed:
+        sys.exit(EnvironmentFault.exit_code)
+
+
+@main.command()
+@_FREEZE
+@_RUNG
+@_OUT
+@click.option("--nodes", default=1, show_default=True, type=click.IntRange(1, 4096), help="Nodes to ask for.")
+@click.option("--gpus-per-node", required=True, type=click.IntRange(1, 64), help="GPUs, and ranks, a node.")
+@click.option("--time", default="01:00:00", show_default=True, help="Time limit of the job, [DAYS-]HH:MM:SS.")
+@click.option("--partition", default="", help="Partition to run in.")
+@click.option("--account", default="", help="Account to charge.")
+def slurm(
+    freeze: Path, rung: str, out: Path, nodes: int, gpus_per_node: int, time: str, partition: str, account: str
+) -> None:
+    """Print an sbatch script that runs the rung: one torchrun a node, logs, requeue. It submits nothing."""
+    from bench.slurm import Order, script
+    from bench.spec import read_spec
+
+    with _refusals():
+        read_spec(freeze, rung)
+        text = script(Order(freeze, rung, out, nodes, gpus_per_node, time, partition, account))
+    click.echo(text, nl=False)
+
+
+@main.command()
+@click.argument("field", required=False)
+def explain(field: str | None) -> None:
+    """Say what FIELD of a run.json is: unit, definition, method, scope. Without FIELD, list every field."""
+    from bench.explain import explained, listing
+
+    with _refusals():
+        text = listing() if field is None else explained(field)
+    click.echo(text)
 
 
 if __name__ == "__main__":

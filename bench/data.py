@@ -12,7 +12,7 @@ import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import torch
@@ -92,15 +92,14 @@ def make_order(seed: int, samples: int, context: int, span: tuple[int, int], pur
     return Order(tuple(offsets), tuple(lengths))
 
 
-@dataclass(frozen=True)
-class Batch:
+class GptBatch(NamedTuple):
     """``inputs`` and ``labels``: int64, [batch, context]; labels past a sample's length are IGNORED."""
 
     inputs: torch.Tensor
     labels: torch.Tensor
 
 
-def make_batch(corpus: Corpus, order: Order, first: int, count: int, context: int, device: str) -> Batch:
+def make_batch(corpus: Corpus, order: Order, first: int, count: int, context: int, device: str) -> GptBatch:
     """Samples ``first .. first + count`` of the order, on ``device``."""
     import torch
 
@@ -109,4 +108,4 @@ def make_batch(corpus: Corpus, order: Order, first: int, count: int, context: in
     labels = tokens[:, 1:].clone()
     for row in range(count):
         labels[row, order.lengths[first + row] :] = IGNORED
-    return Batch(tokens[:, :-1].contiguous().to(device), labels.to(device))
+    return GptBatch(tokens[:, :-1].contiguous().to(device), labels.to(device))

@@ -1,6 +1,7 @@
 """What every number in run.json means: unit, definition, method and scope, in one table.
 
-A name is emitted only with its entry here; the harness computes no statistic that decides.
+A name is emitted only with its entry here; the harness computes no statistic that decides. What the facts are stands
+in :mod:`bench.factbook`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ DEFINITIONS: dict[str, dict[str, str]] = {
         "ns",
         _STEP,
         "one training step: clear gradients, count global tokens, forward and backward of all chunks with "
-        "their all-reduce, optimizer update; fetching the batch and reporting the loss are left out",
+        "their all-reduce, clipping, optimizer update; fetching the batch and reporting the loss are left out",
         "CPU: perf_counter_ns around it; CUDA: two events on the current stream (never run on a GPU)",
     ),
     "step_cpu_ns": _entry(
@@ -55,7 +56,7 @@ DEFINITIONS: dict[str, dict[str, str]] = {
     "warm_seconds": _entry(
         "s",
         "one rank, one run",
-        "wall time of the warm phase: one checkpoint() call and warmup_steps steps, then the reset",
+        "wall time of the warm phase: two checkpoint() calls and warmup_steps steps, then the reset",
         "perf_counter in the timing pass",
     ),
     "cpu.vmhwm_delta_bytes": _entry(
@@ -63,8 +64,9 @@ DEFINITIONS: dict[str, dict[str, str]] = {
         _PHASE,
         "highest resident memory of the process in the phase above its resident memory after warm: "
         "activations, logits and transients, not weights or optimizer state; not an allocator's count",
-        "a separate short pass (memory_steps steps) under MALLOC_MMAP_THRESHOLD_=65536: 5 written to "
-        "/proc/self/clear_refs before each window, VmHWM after it; the largest, less VmRSS at the baseline",
+        "a separate short pass (memory_steps steps) under MALLOC_MMAP_THRESHOLD_=65536, the heap's free room filled "
+        "before the baseline: 5 written to /proc/self/clear_refs before each window, VmHWM after it; the largest, "
+        "less VmRSS at the baseline",
     ),
     "cuda.peak_allocated_bytes": _entry(
         "B",
@@ -84,6 +86,13 @@ DEFINITIONS: dict[str, dict[str, str]] = {
         "mean cross-entropy on held-out bytes after the last step, the mean over the evals",
         "as loss_hex, without a backward, on the last tenth of the corpus, which training never reads",
     ),
+    "consolidate_seconds": _entry(
+        "s",
+        _PHASE,
+        "wall time of bringing a sharded optimizer's state together on rank 0, all saves added up; part of the "
+        "save phase's seconds",
+        "perf_counter around ZeroRedundancyOptimizer.consolidate_state_dict",
+    ),
     "bytes": _entry(
         "B",
         "one rank, one save",
@@ -92,12 +101,30 @@ DEFINITIONS: dict[str, dict[str, str]] = {
     ),
 }
 
+OTHER_METHODS: dict[str, dict[str, str]] = {
+    "storages": {
+        "cpu.vmhwm_delta_bytes": "fallback where the kernel's high-water mark cannot be had: a separate short pass "
+        "(memory_steps steps) under a dispatch mode that counts the bytes of tensor storages as operators make and "
+        "drop them; no workspace inside an operator, nothing outside torch; not comparable with VmHWM",
+    }
+}
+"""How a name was measured where ``facts.memory_method`` says otherwise: runs of two methods are not compared."""
+
+
+def definition_of(name: str, memory_method: object = None) -> dict[str, str]:
+    """The entry of ``name``, with the method that was really used."""
+    entry = DEFINITIONS[name]
+    method = OTHER_METHODS.get(str(memory_method), {}).get(name)
+    return entry | {"method": method} if method else entry
+
+
 CHECKS: dict[str, str] = {
     "chunks_equal": "relative norm of (this rung's gradient - the true gradient) on a tiny fp64 clone with "
     "ragged labels: the rung's has its chunks, all-reduce mode and checkpointing under DDP, the true one is "
     "all ranks' samples in one plain backward; the largest over ranks; about 1e-16 when right",
-    "checkpointing_bitwise": "largest absolute difference between gradients with and without checkpointing "
-    "at this rung's chunks and dtype, on a tiny clone; the largest over ranks; exactly 0 when right",
+    "checkpointing_bitwise": "largest absolute difference between gradients without checkpointing and with this "
+    "rung's kind of it (full where it has none) at its chunks, dtype and dropout, on a tiny clone; the largest over "
+    "ranks; exactly 0 when right",
     "reload_equal": "number of tensors that differ by a bit after save and reload; 0 when right",
     "passes_agree": "number of steps of the memory pass whose loss differs by a bit from the timing pass's; "
     "0 when right",

@@ -16,6 +16,7 @@ from bench.clock import CpuLap, CudaLap, Lap
 from bench.failure import Refused
 from bench.memory import CpuMeter, CudaMeter, Meter, NoMeter
 from bench.settings import Settings
+from bench.storages import StorageMeter
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,13 @@ class Device:
         """Begin timing."""
         return CudaLap(torch.cuda) if self.is_cuda else CpuLap()
 
-    def meter(self, kind: str) -> Meter:
-        """The peak reader that is honest in a pass of this kind."""
+    def meter(self, kind: str, method: str) -> Meter:
+        """The peak reader that is honest in a pass of this kind; ``method`` is vmhwm or storages, for CPUs."""
         if self.is_cuda:
             return CudaMeter(torch.cuda, self.index)
-        return CpuMeter() if kind == "memory" else NoMeter()
+        if kind != "memory":
+            return NoMeter()
+        return StorageMeter() if method == "storages" else CpuMeter()
 
 
 def open_device(settings: Settings, local_rank: int) -> Device:

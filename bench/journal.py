@@ -38,6 +38,7 @@ class RankRecord:
     values: dict[str, dict[str, Any]] = field(default_factory=dict)
     checks: dict[str, Any] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
+    items: dict[str, dict[str, Any]] = field(default_factory=dict)
     outcome: dict[str, Any] | None = None
 
 
@@ -91,6 +92,8 @@ def _take_line(record: RankRecord, line: dict[str, Any]) -> None:
             record.checks[line["name"]] = line["value"]
         case "count":
             record.counts[line["name"]] = line["value"]
+        case "items":
+            record.items[line["table"]] = {part: line[part] for part in ("keys", "values", "unit", "definition")}
 
 
 def write_outcome(folder: Path, rank: int, outcome: dict[str, Any]) -> None:

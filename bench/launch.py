@@ -209,7 +209,7 @@ def _watch(process: subprocess.Popen[bytes], journals: _Journals, deadline: floa
         if journals.stop is not None:
             return "stopped"
         if not running:
-            return "exited"
+            return "interrupted" if interrupt.name and process.returncode else "exited"
         if interrupt.name:
             return "interrupted"
         if time.monotonic() > deadline:

@@ -2,7 +2,8 @@
 
 It sums nothing over ranks. The CUDA meter has never run on a GPU: tests give it a stand-in.
 The CPU reading is right only in a process started with MALLOC_MMAP_THRESHOLD_ set (see MEMORY_PASS_ENV):
-with glibc's default, freed activations stay in the heap and hide what full checkpointing saves.
+with glibc's default, freed activations stay in the heap and hide what full checkpointing saves. Where it cannot
+be had, :mod:`bench.storages` counts tensors instead, under a method of its own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import os
 import resource
 from pathlib import Path
 from typing import Any, Protocol
+
+from bench.heap import plug_heap
 
 MEMORY_PASS_ENV = {"MALLOC_MMAP_THRESHOLD_": "65536"}
 CPU_PEAK = "cpu.vmhwm_delta_bytes"
@@ -67,6 +70,14 @@ def _glibc() -> str | None:
     return None if os.environ.get("LD_PRELOAD") else text
 
 
+def vmhwm_fault(proc: Path = Path("/proc/self")) -> str:
+    """Why this process's peak cannot be read by :class:`CpuMeter`; empty where it can."""
+    meter = CpuMeter(proc)
+    meter.open()
+    value = meter.close()[CPU_PEAK]
+    return str(value["detail"]) if isinstance(value, dict) else ""
+
+
 class CpuMeter:
     """VmHWM above the baseline's VmRSS; writing 5 to clear_refs resets VmHWM to VmRSS (proc(5))."""
 
@@ -85,6 +96,7 @@ class CpuMeter:
             return 0
 
     def settle(self) -> None:
+        plug_heap()
         self._baseline = self._try(lambda: status_bytes("VmRSS", self._status))
 
     def open(self) -> None:

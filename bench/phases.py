@@ -5,7 +5,7 @@ What a step is stands in :mod:`bench.step`; how a failure is recorded, in :mod:`
 
 from __future__ import annotations
 
-import os
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,28 +14,31 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch import nn
 from torch.nn.parallel import DistributedDataParallel
-from torch.utils.checkpoint import checkpoint
 
-from bench import oracle
-from bench.data import Batch, Corpus, Order, load_corpus, make_batch, make_order
+from bench.checkpointing import Checkpointing, warm_checkpointing
 from bench.device import Device, device_facts
 from bench.job import Job
 from bench.journal import Journal
-from bench.memory import CPU_PEAK, CUDA_ALLOCATED, CUDA_RESERVED, CpuCap, CudaCap, Peaks
-from bench.model import (
-    AUTOCAST,
-    CHECKPOINT_OPTIONS,
-    build_model,
-    perturb_by_one_ulp,
-    tensor_bytes,
-    weights_digest,
-)
+from bench.memory import CPU_PEAK, CUDA_ALLOCATED, CUDA_RESERVED, CpuCap, CudaCap, Peaks, vmhwm_fault
+from bench.optimizer import build_optimizer, describe_optimizer, forget, gather_state, state_bytes
+from bench.oracle import Oracle, largest_over_ranks
+from bench.saving import differing, state_of, write_checkpoint
 from bench.state import State
-from bench.step import StepPlan, evaluate, global_loss, train_step
+from bench.step import evaluate, global_loss, step_plan, train_step
 from bench.steplog import StepLog
-
-BETAS, WEIGHT_DECAY = (0.9, 0.95), 0.1
+from bench.weights import DTYPES, perturb_by_one_ulp, weights_digest
+from bench.workload import (
+    Batch,
+    Request,
+    ScoresItems,
+    checked_batch,
+    checked_facts,
+    checked_items,
+    find_factory,
+    make_workload,
+)
 
 
 class Rank:
@@ -45,9 +48,9 @@ class Rank:
         self.job, self.folder, self.journal, self.state, self.device = job, folder, journal, state, device
         self.settings = job.settings
         self.rank, self.world = dist.get_rank(), dist.get_world_size()
-        self.meter, self.peaks = device.meter(job.kind), Peaks()
-        chunks, per_chunk = self.settings.backward_chunks, self.settings.allreduce == "per_chunk"
-        self.plan = StepPlan(chunks, per_chunk, AUTOCAST.get(self.settings.dtype))
+        self.method = memory_method(job)
+        self.meter, self.peaks = device.meter(job.kind, self.method), Peaks()
+        self.plan = step_plan(self.settings)
         self.began = time.perf_counter()
 
     def _value(self, phase: str, name: str, value: Any) -> None:
@@ -63,68 +66,61 @@ class Rank:
         for peak, value in self.peaks.of(name).items():
             self._value(name, peak, value)
 
-    def _batch(self, corpus: Corpus, order: Order, step: int) -> Batch:
-        first = (step * self.world + self.rank) * self.settings.batch
-        return make_batch(corpus, order, first, self.settings.batch, self.settings.context, self.device.name)
-
-    def _order(self, purpose: str, steps: int) -> Order:
-        # Eval reads the last tenth of the corpus, which training never touches.
-        size = len(self.corpus.data)
-        span = (size * 9 // 10, size) if purpose == "eval" else (0, size * 9 // 10)
-        samples = steps * self.world * self.settings.batch
-        return make_order(self.settings.seed, samples, self.settings.context, span, purpose)
+    def _batch(self, purpose: str, step: int) -> Batch:
+        batch = checked_batch(self.work.batch(purpose, step), self.settings)
+        return tuple(tensor.to(self.device.name) for tensor in batch)
 
     def init(self) -> None:
         """Data, model, optimizer, and the facts that identify them."""
         with self._phase("init"):
-            self.corpus = load_corpus()
-            self.order = self._order("train", self.job.ladder_steps)
-            model = build_model(self.settings, self.device.name)
-            warm_start = weights_digest(model)
+            self.factory, origin = find_factory(self.settings.workload)
+            request = Request(self.settings, self.rank, self.world, self.job.ladder_steps)
+            self.work = make_workload(self.factory, request)
+            facts = origin | checked_facts(self.work, self.settings.workload)
+            torch.manual_seed(self.settings.seed)
+            model = self.work.build_model().to(device=self.device.name, dtype=DTYPES[self.settings.dtype])
+            facts["warm_start_digest"] = weights_digest(model)
             if self.settings.perturb == "ulp":
                 perturb_by_one_ulp(model, self.settings.perturb_seed)
+            self.checkpointing = Checkpointing(self.settings, self.work.layers(model))
             ids = [self.device.index] if self.device.is_cuda else None
             self.model = DistributedDataParallel(model, device_ids=ids, gradient_as_bucket_view=True)
-            self.optimizer = torch.optim.AdamW(
-                self.model.parameters(), lr=self.settings.lr, betas=BETAS, weight_decay=WEIGHT_DECAY
-            )
-            facts = device_facts(self.device, self.settings) | self._identity(model, warm_start)
-            self.journal.write("facts", facts=facts)
+            self.optimizer = build_optimizer(self.settings, self.model)
+            own = facts | self._identity(model) | self.checkpointing.facts()
+            self.journal.write("facts", facts=device_facts(self.device, self.settings) | own)
 
-    def _identity(self, model: torch.nn.Module, warm_start: str) -> dict[str, Any]:
-        return {
+    def _identity(self, model: nn.Module) -> dict[str, Any]:
+        facts = {
             "world_size": self.world,
             "seed": self.settings.seed,
-            "dataset_digest": self.corpus.digest,
-            "dataset_bytes": len(self.corpus.data),
-            "data_order_digest": self.order.digest,
-            "warm_start_digest": warm_start,
             "start_digest": weights_digest(model),
             "parameters": sum(weight.numel() for weight in model.parameters()),
-            "optimizer": f"AdamW,betas={BETAS[0]}/{BETAS[1]},weight_decay={WEIGHT_DECAY}",
-            "checkpoint_options": CHECKPOINT_OPTIONS,
+            "optimizer": describe_optimizer(self.settings),
         }
+        return facts | ({"memory_method": self.method} if self.job.kind == "memory" else {})
 
     def warm(self) -> None:
-        """The first checkpoint() call and some steps, the same in every rung, then back to the warm start.
+        """The first checkpoint() calls and some steps, the same in every rung, then back to the warm start.
 
-        The call imports compiler machinery (seconds, tens of MiB), the first step makes optimizer state and
+        The calls import compiler machinery (seconds, tens of MiB), the first step makes optimizer state and
         the second rebuilds DDP's buckets: left to a measured step, each would count as the rung's own.
         """
         with self._phase("warm"):
             start = {name: weight.clone() for name, weight in self.model.module.state_dict().items()}
-            x = torch.ones(2, 2, requires_grad=True, device=self.device.name)
-            checkpoint(torch.nn.functional.gelu, x, use_reentrant=False).sum().backward()
-            order = self._order("warm", self.settings.warmup_steps)
+            warm_checkpointing(self.device.name)
             for step in range(self.settings.warmup_steps):
                 self.state.step = step
-                batch = self._batch(self.corpus, order, step)
-                global_loss(train_step(self.model, self.optimizer, batch, self.plan)).item()
+                batch = self._batch("warm", step)
+                global_loss(train_step(self.work, self.model, self.optimizer, batch, self.plan)).item()
             self.model.module.load_state_dict(start)
-            for state in self.optimizer.state.values():
-                for tensor in state.values():
-                    tensor.zero_()
+            forget(self.optimizer)
             self.optimizer.zero_grad(set_to_none=True)
+        del start, batch
+        saved = self.checkpointing.saved_calls(self.settings.warmup_steps)
+        self.journal.write("facts", facts={"optimizer_state_bytes_rank": state_bytes(self.optimizer)} | saved)
+        self._batch("train", 0)  # what a workload reads or draws once is not the first step's
+        # Each rank draws masks of its own; the measured steps draw the same whatever the warm phase drew.
+        torch.manual_seed(self.settings.seed * self.world + self.rank)
         self.meter.settle()
         self._cap()
 
@@ -134,10 +130,8 @@ class Rank:
             return
         if self.device.is_cuda:
             limited = CudaCap(torch.cuda, self.device.index, cap)
-            self.state.cap, self.state.limits = (
-                limited,
-                dict.fromkeys((CUDA_ALLOCATED, CUDA_RESERVED), limited.limit),
-            )
+            names = (CUDA_ALLOCATED, CUDA_RESERVED)
+            self.state.cap, self.state.limits = limited, dict.fromkeys(names, limited.limit)
         elif self.job.kind == "memory":
             # The timing pass's malloc keeps freed memory mapped: a limit there would fail what really fits.
             self.state.cap, self.state.limits = CpuCap(cap), {CPU_PEAK: cap}
@@ -155,10 +149,10 @@ class Rank:
         with self._phase("train"):
             for step in range(self.job.steps):
                 self.state.step = step
-                batch = self._batch(self.corpus, self.order, step)
+                batch = self._batch("train", step)
                 self.meter.open()
                 lap = self.device.lap()
-                share = train_step(self.model, self.optimizer, batch, self.plan)
+                share = train_step(self.work, self.model, self.optimizer, batch, self.plan)
                 lap.stop()
                 window = self.meter.close()
                 self.peaks.take("train", window)
@@ -166,55 +160,52 @@ class Rank:
             log.finish()
 
     def eval(self) -> None:
-        """The held-out loss, once for each eval the plan asks for, on fresh batches."""
+        """The held-out loss, once for each eval the plan asks for, on fresh batches; then items, if scored."""
         if not self.job.evals:
             return
-        order, losses = self._order("eval", self.job.evals), []
+        total = 0.0
         with self._phase("eval"):
-            for number in range(self.job.evals):
-                batch = self._batch(self.corpus, order, number)
+            for index in range(self.job.evals):
+                batch = self._batch("eval", index)
                 with self._window():
-                    losses.append(evaluate(self.model, batch, self.plan.autocast))
-            loss = float(torch.stack(losses).mean().item())
-        finite = loss == loss and abs(loss) != float("inf")
-        self._value("eval", "loss", loss if finite else {"unknown": "invalid", "detail": loss.hex()})
+                    total += evaluate(self.work, self.model, batch, self.plan.autocast).item()
+        loss = total / self.job.evals
+        self._value("eval", "loss", loss if math.isfinite(loss) else {"unknown": "invalid", "detail": loss.hex()})
         self.journal.write("count", name="eval", value=self.job.evals)
+        if self.rank == 0 and self.job.kind == "timing" and isinstance(self.work, ScoresItems):
+            self._score(self.work)
+
+    def _score(self, work: ScoresItems) -> None:
+        self.model.eval()
+        with torch.no_grad():
+            tables = checked_items(work.items(self.model.module, self.device.name), self.settings.workload)
+            for table, items in tables.items():
+                scores = [float(v) if math.isfinite(v) else {"unknown": "invalid"} for v in items.values]
+                whole = {"keys": items.keys, "values": scores, "unit": items.unit}
+                self.journal.write("items", table=table, definition=items.definition, **whole)
+        self.model.train()  # type: ignore[no-untyped-call]
 
     def save(self) -> None:
         """Rank 0 writes weights and optimizer state and flushes them to disk; the others wait for it."""
         if not self.job.saves:
             return
-        path, size = self.folder / "checkpoint.pt", 0
+        path, size, gathering = self.folder / "checkpoint.pt", 0, 0.0
         with self._phase("save"):
             for _ in range(self.job.saves):
                 with self._window():
+                    took = gather_state(self.optimizer)
+                    gathering += took or 0.0
                     if self.rank == 0:
-                        size = self._write(path)
+                        size = write_checkpoint(path, state_of(self.model.module, self.optimizer))
                     dist.barrier()
         self._value("save", "bytes", size)
+        whole = {"unknown": "not_applicable", "detail": "the optimizer's state is not sharded"}
+        self._value("save", "consolidate_seconds", whole if took is None else gathering)
         self.journal.write("count", name="save", value=self.job.saves)
         if self.rank == 0:
-            self.journal.write("check", name="reload_equal", value=self._differing(path))
+            found = differing(path, state_of(self.model.module, self.optimizer))
+            self.journal.write("check", name="reload_equal", value=found)
             path.unlink()
-
-    def _saved(self) -> dict[str, Any]:
-        return {"model": self.model.module.state_dict(), "optimizer": self.optimizer.state_dict()}
-
-    def _write(self, path: Path) -> int:
-        with path.open("wb") as file:
-            torch.save(self._saved(), file)
-            file.flush()
-            os.fsync(file.fileno())
-            return file.tell()
-
-    def _differing(self, path: Path) -> int:
-        back = torch.load(path, map_location="cpu", weights_only=True)
-        kept = self._saved()
-        pairs = [(kept["model"][name], back["model"].get(name)) for name in kept["model"]]
-        for key, state in kept["optimizer"]["state"].items():
-            other = back["optimizer"]["state"].get(key, {})
-            pairs += [(tensor, other.get(name)) for name, tensor in state.items()]
-        return sum(b is None or tensor_bytes(a) != tensor_bytes(b) for a, b in pairs)
 
     def check(self) -> None:
         """Run totals, then the gradient oracle (timing pass only; no cap, no meter)."""
@@ -224,7 +215,23 @@ class Rank:
             self._value("run", peak, value)
         if self.job.kind != "timing":
             return
-        for name in ("chunks_equal", "checkpointing_bitwise"):
-            value = getattr(oracle, name)(self.settings, self.device.name)
-            if self.rank == 0:
-                self.journal.write("check", name=name, value=value if value != float("inf") else {"unknown": "invalid"})
+        oracle = Oracle(self.factory, self.settings, self.device.name)
+        self._check("chunks_equal", oracle.chunks_equal())
+        self._check("checkpointing_bitwise", oracle.checkpointing_bitwise())
+        self.journal.write("facts", facts={"oracle_ragged": oracle.ragged()})
+
+    def _check(self, name: str, value: float | None) -> None:
+        if value is None:
+            said: Any = {"unknown": "not_applicable", "detail": "the workload names no layers to checkpoint"}
+        else:
+            said = value if math.isfinite(value) else {"unknown": "invalid"}
+        if self.rank == 0:
+            self.journal.write("check", name=name, value=said)
+
+
+def memory_method(job: Job) -> str:
+    """vmhwm or storages, the same on every rank: one rank without a high-water mark moves all to storages."""
+    if job.kind != "memory" or job.settings.memory_method != "auto":
+        return job.settings.memory_method
+    lacking = largest_over_ranks(torch.tensor(float(bool(vmhwm_fault()))))
+    return "storages" if lacking else "vmhwm"

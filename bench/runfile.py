@@ -14,7 +14,7 @@ from typing import Any
 
 from bench import __version__
 from bench.canonical import settings_digest
-from bench.definitions import CHECKS, DEFINITIONS
+from bench.definitions import CHECKS, DEFINITIONS, definition_of
 from bench.faults import EnvironmentFault
 from bench.journal import RankRecord
 from bench.memory import CPU_PEAK, CUDA_ALLOCATED, CUDA_RESERVED
@@ -25,7 +25,7 @@ SCHEMA = "ledger/run/v1"
 PHASE_NAMES = {
     "train": ["seconds"],
     "eval": ["seconds", "loss"],
-    "save": ["seconds", "bytes"],
+    "save": ["seconds", "consolidate_seconds", "bytes"],
     "run": ["seconds"],
 }
 
@@ -54,7 +54,10 @@ def compose(spec: Spec, result: RungResult) -> dict[str, Any]:
     """The run file as plain data, ready for strict JSON."""
     rank_of = _rank if spec.search is None else _searched
     ranks = [rank_of(spec, result, number) for number in range(len(result.timing))]
-    known = DEFINITIONS if spec.search is None else {**DEFINITIONS, spec.search.name: spec.search.definition()}
+    items = result.timing[0].items if result.timing else {}
+    known = {name: definition_of(name, result.facts.get("memory_method")) for name in DEFINITIONS}
+    known |= {} if spec.search is None else {spec.search.name: spec.search.definition()}
+    known |= {table: _scored(found) for table, found in items.items() if table not in DEFINITIONS}
     return {
         "schema": SCHEMA,
         "run_id": result.run_id,
@@ -73,12 +76,23 @@ def compose(spec: Spec, result: RungResult) -> dict[str, Any]:
         },
         "code": result.code,
         "facts": result.facts,
-        "definitions": {name: known[name] for name in sorted(_names(ranks, result.probes or []))},
+        "definitions": {name: known[name] for name in sorted(_names(ranks, result.probes or []) | items.keys())},
         "ranks": ranks,
         "counts": _counts(result.timing),
         "checks": _checks(spec, result) if spec.search is None else {},
         **({} if result.probes is None else {"probes": result.probes}),
+        **({"items": {table: _columns(found) for table, found in items.items()}} if items else {}),
     }
+
+
+def _columns(found: dict[str, Any]) -> dict[str, Any]:
+    return {"keys": found["keys"], "values": found["values"]}
+
+
+def _scored(found: dict[str, Any]) -> dict[str, str]:
+    """The definition of a table of items, in the workload's own words."""
+    method = "scored by the workload on rank 0 after the last step, in the timing pass"
+    return {"unit": found["unit"], "definition": found["definition"], "method": method, "scope": "one item, one run"}
 
 
 def _searched(spec: Spec, result: RungResult, number: int) -> dict[str, Any]:

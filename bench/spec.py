@@ -15,7 +15,7 @@ from typing import Any
 from bench.faults import EnvironmentFault, SpecError
 from bench.kill import EVENTS, Condition, read_condition
 from bench.search import Search, read_search
-from bench.settings import Settings, check_settings
+from bench.settings import Settings, check_ladder, check_settings
 
 MAX_BYTES = 16 * 1024 * 1024
 SCHEMA = "ledger/entry/v1"
@@ -127,7 +127,10 @@ def _resolve(entry: Any, digest: str, rung: str) -> Spec:
             hint = "a later version of the harness may read it" if part == "schema" else ""
             raise SpecError("not a freeze entry", where=part, expected=wanted, found=found, hint=hint)
     plan = _take(entry, "body.plan", dict)
-    raw = {**_take(plan, "workload.settings", dict), **_flags(plan, rung)}
+    shared = _take(plan, "workload.settings", dict)
+    raw = {**shared, **_flags(plan, rung)}
+    rungs = [item for item in _take(plan, "ladder.rungs", list) if isinstance(item, dict)]
+    check_ladder({str(item.get("id")): {**shared, **_optional(item, "flags", dict)} for item in rungs})
     return Spec(
         record=_take(entry, "record", str),
         freeze=digest,

@@ -67,7 +67,8 @@ def _run(job: Job, folder: Path, rank: int, journal: Journal, state: State) -> N
     for phase in (work.init, work.warm, work.train, work.eval, work.save, work.check):
         phase()
     dist.barrier()
-    dist.destroy_process_group()
+    # The group is left to the process's end. Destroyed here, it joins gloo's threads under the interpreter lock when the
+    # model goes, while one of them may wait for that lock to free a tensor: seen as a rank that hung for ever.
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
-"""Every run accounted for: which attempt of each rung counts, and why each other one does not.
+"""Every run accounted for: which attempts of each rung count, and why each other one does not.
 
-The policy is the plan's (``ladder.attempts``), frozen before data; the order of attempts is when they began, not
+The policy is the plan's (``ladder.attempts``, ``ladder.exclude``), frozen before data; the order of attempts is when they began, not
 when somebody chose to take them in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ledger.attempts import Judged, judge, pooled
 from ledger.model.entries import RunBody
 from ledger.model.plan import Prereg
 from ledger.model.run import Run
@@ -27,11 +28,12 @@ class Intake:
 
 @dataclass(frozen=True)
 class Account:
-    """What each run counts for, and the run that counts for each rung."""
+    """What each run counts for, and the runs that count for each rung: the first, and all of them."""
 
     standings: tuple[RunStanding, ...]
     counted: dict[str, Intake]
     absent: dict[str, Unknown]
+    pools: dict[str, tuple[Intake, ...]]
 
     def rejected(self, rung: str) -> list[RunStanding]:
         """The runs of a rung that were rejected."""
@@ -40,17 +42,26 @@ class Account:
 
 def account(plan: Prereg, intakes: Sequence[Intake]) -> Account:
     """Sort every run into counted, excluded, incomplete or rejected."""
-    counted: dict[str, Intake] = {}
-    standings: list[RunStanding] = []
-    for one in sorted(intakes, key=_began):
-        standing, why = _standing(one.body, counted)
-        if standing == "counted":
-            counted[one.body.rung] = one
-        standings.append(
-            RunStanding(entry=one.digest, run_id=one.body.run_id, rung=one.body.rung, standing=standing, why=why)
-        )
-    absent = {rung.id: _absent(rung.id, standings) for rung in plan.ladder.rungs if rung.id not in counted}
-    return Account(tuple(standings), counted, absent)
+    ordered = [(one, judge(plan, one.body)) for one in sorted(intakes, key=_began)]
+    pools: dict[str, tuple[Intake, ...]] = {}
+    doubts: dict[str, str] = {}
+    for rung in plan.ladder.rungs:
+        own = [
+            pair for pair in ordered if pair[0].body.rung == rung.id and (pair[1].standing == "counted" or pair[1].open)
+        ]
+        own = own if plan.ladder.pools else own[:1]
+        doubt = next(((one, judged) for one, judged in own if judged.open), None)
+        if doubt:
+            doubts[rung.id] = f"{doubt[0].body.run_id}: {doubt[1].why}"
+        elif own:
+            pools[rung.id] = tuple(one for one, _ in own)
+    standings = tuple(_standing(plan, one, judged, pools, doubts) for one, judged in ordered)
+    return Account(
+        standings,
+        counted={rung: pool[0] for rung, pool in pools.items()},
+        absent={rung.id: _absent(rung.id, standings) for rung in plan.ladder.rungs if rung.id not in pools},
+        pools=pools,
+    )
 
 
 def _began(intake: Intake) -> tuple[str, str, str]:
@@ -58,15 +69,28 @@ def _began(intake: Intake) -> tuple[str, str, str]:
     return intake.body.began_at, intake.body.run_id, intake.digest
 
 
-def _standing(body: RunBody, counted: dict[str, Intake]) -> tuple[RunStands, str]:
-    if body.rejections:
-        return "rejected", "; ".join(rejection.text for rejection in body.rejections)
-    if not body.complete:
-        return "incomplete", body.incomplete_because or "incomplete"
-    if body.rung in counted:
-        first = counted[body.rung].body
+def _standing(
+    plan: Prereg, one: Intake, judged: Judged, pools: Mapping[str, Sequence[Intake]], doubts: Mapping[str, str]
+) -> RunStanding:
+    standing, why = judged.standing, judged.why
+    rung, pool = one.body.rung, pools.get(one.body.rung, ())
+    if standing == "counted" and rung in doubts:
+        standing, why = "excluded", f"an attempt of {rung} is in doubt, and no other takes its place: {doubts[rung]}"
+    elif standing == "counted" or (judged.open and pool):
+        standing, why = _among(plan, one, pool)
+    return RunStanding(entry=one.digest, run_id=one.body.run_id, rung=rung, standing=standing, why=why)
+
+
+def _among(plan: Prereg, one: Intake, pool: Sequence[Intake]) -> tuple[RunStands, str]:
+    """What an attempt counts for among those of its rung that do."""
+    digests = [other.digest for other in pool]
+    if one.digest not in digests:
+        first = pool[0].body
         return "excluded", f"{first.run_id} is the first complete attempt (it began {first.began_at})"
-    return "counted", "first complete attempt"
+    if not plan.ladder.pools:
+        return "counted", "first complete attempt"
+    of_all = f"complete attempt {digests.index(one.digest) + 1} of {len(pool)}"
+    return "counted", f"pooled: {of_all}" if len(pool) > 1 else "pooled: the only complete attempt"
 
 
 def _absent(rung: str, standings: Sequence[RunStanding]) -> Unknown:
@@ -83,7 +107,7 @@ def sourced(account: Account, plan: Prereg, rung: str, metric: str) -> Sourced:
     intake = account.counted.get(rung)
     if intake is None:
         return Sourced(value=account.absent[rung], evidence_class="unclassified")
-    found = intake.body.metrics[metric]
+    found = _over_attempts(account.pools[rung], plan, metric)
     if found.evidence_class not in plan.decision.accepts:
         detail = f"{found.evidence_class} is not a class of evidence that this plan accepts"
         return Sourced(
@@ -92,3 +116,13 @@ def sourced(account: Account, plan: Prereg, rung: str, metric: str) -> Sourced:
             entry=intake.digest,
         )
     return Sourced(value=found.value, evidence_class=found.evidence_class, entry=intake.digest)
+
+
+def _over_attempts(pool: Sequence[Intake], plan: Prereg, metric: str) -> Sourced:
+    unread = Sourced(value=Unknown(unknown="not_recorded"), evidence_class="unclassified")
+    found, *others = [one.body.metrics.get(metric, unread) for one in pool]
+    if not others:
+        return found
+    values = [found.value, *(one.value for one in others)]
+    value = pooled(plan, [one.run for one in pool], values, plan.metrics[metric].unit)
+    return found.model_copy(update={"value": value})

@@ -28,13 +28,15 @@ def estimate(plan: Prereg) -> Cost | None:
         return None
     gate = parse_quantity(budget.gate)
     by_device = gate.unit.dimension == GPU_TIME.dimension
-    rungs = sum(1 for rung in plan.ladder.rungs if rung.run_if is None)
+    rungs = sum(1 for rung in plan.ladder.rungs if rung.run_if is None) * plan.ladder.rounds
     seconds, parts = _one_rung(plan, budget)
     factor = Fraction(rungs * (budget.devices if by_device else 1))
     total = factor * seconds
     shown = display(total, gate.unit, SHOWN_DIGITS)
-    arithmetic = f"{rungs} rungs x ({' + '.join(parts)})" + (f" x {budget.devices} devices" if by_device else "")
-    conditional = len(plan.ladder.rungs) - rungs
+    arithmetic = f"{rungs} {'rungs' if plan.ladder.rounds == 1 else 'attempts'} x ({' + '.join(parts)})" + (
+        f" x {budget.devices} devices" if by_device else ""
+    )
+    conditional = sum(1 for rung in plan.ladder.rungs if rung.run_if is not None)
     unknown_load = budget.load == "unknown"
     arithmetic += f" = {shown}" + (" before loads, which are unknown" if unknown_load else "")
     if conditional:
@@ -44,6 +46,12 @@ def estimate(plan: Prereg) -> Cost | None:
         gate=measured(gate.base, gate.unit.symbol),
         arithmetic=arithmetic,
     )
+
+
+def one_rung(plan: Prereg) -> Fraction:
+    """Seconds that the plan expects of one rung, its unknown parts left out; a budget is needed."""
+    assert plan.budget is not None
+    return _one_rung(plan, plan.budget)[0]
 
 
 def _one_rung(plan: Prereg, budget: Budget) -> tuple[Fraction, list[str]]:

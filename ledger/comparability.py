@@ -25,7 +25,10 @@ DEFAULT_FACTS = (
     "warm_start_digest",
     "harness_source_digest",
 )
-"""Held against every pair of runs when the plan names no list, as far as either run states them."""
+"""Held against every pair of runs when the plan names no list, as far as either run knows them.
+
+A list that the plan names is held whole: there, a fact that neither run could read bars the comparison.
+"""
 
 
 def differences(
@@ -47,7 +50,11 @@ def differences(
 def _names(plan: Prereg, first: Run, second: Run) -> Sequence[str]:
     if plan.comparable is not None:
         return plan.comparable
-    return [name for name in DEFAULT_FACTS if name in first.facts or name in second.facts]
+    return [name for name in DEFAULT_FACTS if any(_knows(run, name) for run in (first, second))]
+
+
+def _knows(run: Run, name: str) -> bool:
+    return name in run.facts and not isinstance(run.facts[name], UnknownFact)
 
 
 def _facts(run: Run) -> dict[str, Fact]:

@@ -5,20 +5,23 @@ Time comes in as an argument; nothing here reads a clock or a file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from ledger.model.decision import INCONCLUSIVE
 from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunEntry
+from ledger.model.events import SupersedeEntry, WithdrawEntry
 from ledger.model.plan import Prereg
 
-State = Literal["draft", "frozen", "running", "complete", "decided", "contested", "overdue"]
+State = Literal["draft", "frozen", "running", "complete", "decided", "contested", "overdue", "superseded", "withdrawn"]
+RETIRED: tuple[State, ...] = ("superseded", "withdrawn")
+"""States in which a record stays as a tombstone: neither open nor overdue, and its decision does not stand."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A record at a glance."""
+    """A record at a glance. ``disposition`` is the one that stands: that of a retired record does not."""
 
     state: State
     overdue: bool
@@ -27,6 +30,7 @@ class Standing:
     disposition: str | None
     complete_rungs: tuple[str, ...]
     waiting_rungs: tuple[str, ...]
+    retired_because: str | None = None
 
 
 def standing(plan: Prereg | None, entries: Sequence[tuple[str, Entry]], today: str) -> Standing:
@@ -37,18 +41,37 @@ def standing(plan: Prereg | None, entries: Sequence[tuple[str, Entry]], today: s
     freeze = next((digest for digest, entry in entries if isinstance(entry, FreezeEntry)), None)
     deciding = standing_decisions(entries)
     complete, waiting = _rungs(plan, entries)
-    contested = len({entry.body.disposition for _, entry in deciding}) > 1
-    decided = deciding[-1] if deciding else None
-    late = bool(plan and plan.due and plan.due < today and (decided is None or contested))
+    contested = contest(deciding)
+    retired = retirement(entries)
+    decided = deciding[-1] if deciding and retired is None else None
+    late = bool(plan and plan.due and plan.due < today and (decided is None or contested)) and retired is None
+    any_run = any(isinstance(entry, RunEntry) for _, entry in entries)
     return Standing(
-        state=_state(freeze, bool(decided), contested, late, waiting, any(isinstance(e, RunEntry) for _, e in entries)),
+        state=retired[0] if retired else _state(freeze, bool(decided), contested, late, waiting, any_run),
         overdue=late,
         freeze=freeze,
         decide=decided[0] if decided and not contested else None,
         disposition=decided[1].body.disposition if decided and not contested else None,
         complete_rungs=complete,
         waiting_rungs=waiting,
+        retired_because=retired[1] if retired else None,
     )
+
+
+def contest(deciding: Sequence[tuple[str, DecideEntry]]) -> bool:
+    """Whether standing decisions disagree."""
+    return len({entry.body.disposition for _, entry in deciding}) > 1
+
+
+def retirement(entries: Sequence[tuple[str, Entry]]) -> tuple[State, str] | None:
+    """Whether the record was withdrawn or superseded, and why in words; withdrawn is the stronger of the two."""
+    for _, entry in entries:
+        if isinstance(entry, WithdrawEntry):
+            return "withdrawn", f"withdrawn at {entry.at}: {entry.body.reason}"
+    for _, entry in entries:
+        if isinstance(entry, SupersedeEntry):
+            return "superseded", f"superseded at {entry.at} by {entry.body.record}"
+    return None
 
 
 def standing_decisions(entries: Sequence[tuple[str, Entry]]) -> list[tuple[str, DecideEntry]]:
@@ -57,11 +80,12 @@ def standing_decisions(entries: Sequence[tuple[str, Entry]]) -> list[tuple[str, 
     deciding = [(digest, entry) for digest, entry in entries if isinstance(entry, DecideEntry)]
     seen: set[str] = set()
     for digest, _ in deciding:
-        seen |= _ancestors(digest, parents)
+        seen |= ancestors_of(digest, parents)
     return [(digest, entry) for digest, entry in deciding if digest not in seen]
 
 
-def _ancestors(digest: str, parents: dict[str, set[str]]) -> set[str]:
+def ancestors_of(digest: str, parents: Mapping[str, set[str]]) -> set[str]:
+    """Every entry that ``digest`` follows, by the parents of each."""
     found: set[str] = set()
     waiting = list(parents.get(digest, ()))
     while waiting:

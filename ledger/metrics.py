@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from ledger import stats
 from ledger.errors import InputError
-from ledger.model.ladder import Metric
+from ledger.model.ladder import AcrossRanks, Metric
 from ledger.model.run import Definition, Number, Rank, Run, Sample, UnknownNumber
 from ledger.model.values import REASON_WORDS, Measured, Unknown, Value, measured
 from ledger.units import exact_text, fraction_of, parse_exact, parse_unit
@@ -34,20 +34,27 @@ def read_metric(metric: Metric, run: Run) -> Value:
     """The metric's value in ``metric.unit``, exact; Unknown when the run did not end well or a number is not there."""
     if run.outcome.kind != "ok":
         return _of_failed_run(metric, run)
-    source = metric.series or str(metric.value)
+    definition = readable(run, metric.series or str(metric.value), metric.unit)
+    if isinstance(definition, Unknown):
+        return definition
+    if metric.series is not None:
+        return _of_series(metric, run, definition)
+    return _of_value(metric, run, definition)
+
+
+def readable(run: Run, source: str, unit: str) -> Definition | Unknown:
+    """The definition of a series or value of every rank that can be read in ``unit``, or why it cannot be."""
     definition = run.definitions.get(source)
     if definition is None or not run.ranks:
         return Unknown(unknown="missing", detail=f"the run file has no {source}")
     if (absent := absent_ranks(run)) is not None:
         return absent
-    if parse_unit(definition.unit).dimension != parse_unit(metric.unit).dimension:
+    if parse_unit(definition.unit).dimension != parse_unit(unit).dimension:
         return Unknown(
             unknown="invalid",
-            detail=f"{source} is in {definition.unit}, which cannot be read as {metric.unit}",
+            detail=f"{source} is in {definition.unit}, which cannot be read as {unit}",
         )
-    if metric.series is not None:
-        return _of_series(metric, run, definition)
-    return _of_value(metric, run, definition)
+    return definition
 
 
 def absent_ranks(run: Run) -> Unknown | None:
@@ -86,23 +93,33 @@ def _bounds(metric: Metric, ended_in: str | None) -> bool:
 
 
 def _of_series(metric: Metric, run: Run, definition: Definition) -> Value:
+    by_step = window_of(run, definition, str(metric.series), metric.samples, metric.across_ranks)
+    if isinstance(by_step, Unknown):
+        return by_step
+    return _checked(metric, definition, REDUCTIONS[str(metric.statistic)](by_step))
+
+
+def window_of(
+    run: Run, definition: Definition, series: str, count: int | None, across_ranks: AcrossRanks
+) -> list[Fraction] | Unknown:
+    """The last ``count`` steps (None: all) of a series, each reduced over ranks, in the unit of ``definition``."""
     per_rank: list[list[Fraction]] = []
     for rank in run.ranks:
-        samples = rank.series.get(str(metric.series), ())
-        wanted = metric.samples or len(samples)
+        samples = rank.series.get(series, ())
+        wanted = count or len(samples)
         if len(samples) < max(wanted, 1):
+            window = f"last {count}" if count else "all"
             return Unknown(
                 unknown="too_few_samples",
-                detail=f"rank {rank.rank} has {len(samples)} samples of {metric.series}; the window is {metric.window}",
+                detail=f"rank {rank.rank} has {len(samples)} samples of {series}; the window is {window}",
             )
-        numbers = _possible(numbers_of(samples[-wanted:], f"{metric.series} of rank {rank.rank}"), definition)
+        numbers = possible(numbers_of(samples[-wanted:], f"{series} of rank {rank.rank}"), definition)
         if isinstance(numbers, Unknown):
             return numbers
         per_rank.append(numbers)
-    if len({len(rank.series[str(metric.series)]) for rank in run.ranks}) != 1:
-        return Unknown(unknown="invalid", detail=f"ranks have different numbers of samples of {metric.series}")
-    by_step = [REDUCTIONS[metric.across_ranks](step) for step in zip(*per_rank, strict=True)]
-    return _checked(metric, definition, REDUCTIONS[str(metric.statistic)](by_step))
+    if len({len(rank.series[series]) for rank in run.ranks}) != 1:
+        return Unknown(unknown="invalid", detail=f"ranks have different numbers of samples of {series}")
+    return [REDUCTIONS[across_ranks](step) for step in zip(*per_rank, strict=True)]
 
 
 def _of_value(metric: Metric, run: Run, definition: Definition) -> Value:
@@ -142,7 +159,7 @@ def _phase_value(rank: Rank, phase: str, name: str, definition: Definition) -> F
     label = f"{name} of rank {rank.rank} in phase {phase}"
     if number is None:
         return Unknown(unknown="missing", detail=f"the run file has no {label}")
-    numbers = _possible(numbers_of((number,), label, unit=definition.unit), definition)
+    numbers = possible(numbers_of((number,), label, unit=definition.unit), definition)
     return numbers if isinstance(numbers, Unknown) else numbers[0]
 
 
@@ -175,7 +192,7 @@ def _passed_on(sample: UnknownNumber, label: str, unit: str | None) -> Unknown:
     return Unknown(unknown=sample.unknown, detail=detail, unit=unit, **bounds)
 
 
-def _possible(numbers: list[Fraction] | Unknown, definition: Definition) -> list[Fraction] | Unknown:
+def possible(numbers: list[Fraction] | Unknown, definition: Definition) -> list[Fraction] | Unknown:
     """The same numbers, unless one of them is a time or a size below zero: that was not measured."""
     if isinstance(numbers, Unknown) or not _physical(definition) or min(numbers, default=Fraction(0)) >= 0:
         return numbers
@@ -189,10 +206,11 @@ def _physical(definition: Definition) -> bool:
 
 
 def _checked(metric: Metric, definition: Definition, number: Fraction) -> Measured | Unknown:
-    """The number in the metric's unit; a time or a size of nothing was not measured, whatever the file says."""
+    return as_measured(metric.series or str(metric.value), definition, number, metric.unit)
+
+
+def as_measured(source: str, definition: Definition, number: Fraction, unit: str) -> Measured | Unknown:
+    """The number in ``unit``; a time or a size of nothing was not measured, whatever the file says."""
     if number == 0 and _physical(definition):
-        return Unknown(
-            unknown="invalid",
-            detail=f"{metric.value or metric.series} is 0 {definition.unit}; nothing was measured",
-        )
-    return measured(number * parse_unit(definition.unit).scale, metric.unit)
+        return Unknown(unknown="invalid", detail=f"{source} is 0 {definition.unit}; nothing was measured")
+    return measured(number * parse_unit(definition.unit).scale, unit)

@@ -1,15 +1,17 @@
-"""What a plan's rules may refer to: every ``rung.metric``, with its dimension, unit and role.
+"""What a plan's rules may refer to: every ``rung.metric`` and named read, with its dimension, unit and role.
 
 It holds no values and evaluates nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from ledger.model.ladder import Role
 from ledger.model.plan import Prereg
+from ledger.model.reads import ATTRIBUTES, DECIDING, CompareRead, HalfBandRead, PairedRead, Read, SeriesRead
 from ledger.units import Dimension, parse_unit
 
 
@@ -21,24 +23,86 @@ class Namespace:
 
     @cached_property
     def types(self) -> dict[str, Dimension]:
-        """``r2.step_time`` to the dimension of its metric."""
+        """``r2.step_time`` to the dimension of its metric, ``delta.low`` to that of its read."""
         return {name: parse_unit(unit).dimension for name, unit in self.units.items()}
 
     @cached_property
     def units(self) -> dict[str, str]:
-        """``r2.step_time`` to the unit its metric is shown in."""
-        return {
+        """``r2.step_time`` or ``delta.low`` to the unit in which it is shown."""
+        of_metrics = {
             f"{rung.id}.{name}": metric.unit
             for rung in self.plan.ladder.rungs
             for name, metric in self.plan.metrics.items()
         }
+        of_reads = {f"{name}.{part}": read.unit for name, read in self.reads.items() for part in parts_of(read)}
+        return {**of_metrics, **of_reads}
+
+    @cached_property
+    def reads(self) -> Mapping[str, Read]:
+        """The plan's reads, by name."""
+        return self.plan.reads or {}
 
     @cached_property
     def roles(self) -> dict[str, Role]:
         """Rung id to role."""
         return {rung.id: rung.role for rung in self.plan.ladder.rungs}
 
+    @cached_property
+    def signed(self) -> frozenset[str]:
+        """References that may be below zero although they have a unit: differences."""
+        signed = (name for name, read in self.reads.items() if read.kind in ("difference", "paired"))
+        return frozenset(f"{name}.{part}" for name in signed for part in ATTRIBUTES)
+
+    def compared(self, reference: str) -> tuple[str, ...]:
+        """The rungs whose results a reference holds against others: they must be comparable, and their roles count.
+
+        Of an A/A half-band that is the control alone: its re-runs say how wide no change is, and are no arm.
+        """
+        return compared_in(self.reads[name]) if (name := rung_of(reference)) in self.reads else (name,)
+
+    def looked_at(self, reference: str) -> tuple[str, ...]:
+        """Every rung that a reference needs a run of."""
+        name = rung_of(reference)
+        read = self.reads.get(name)
+        if isinstance(read, HalfBandRead):
+            return (read.control, *repeats_of(read, self.plan))
+        return compared_in(read) if read is not None else (name,)
+
+    def may_decide(self, reference: str) -> bool:
+        """Whether an outcome may refer to it; of a read, its purpose says so."""
+        read = self.reads.get(rung_of(reference))
+        return read is None or read.purpose in DECIDING
+
 
 def rung_of(reference: str) -> str:
-    """``r2`` of ``r2.step_time``."""
+    """``r2`` of ``r2.step_time``, ``delta`` of ``delta.low``."""
     return reference.partition(".")[0]
+
+
+def parts_of(read: Read) -> tuple[str, ...]:
+    """What a rule may ask of ``read``: its value, and the ends of its interval when it has one."""
+    has_interval = not isinstance(read, HalfBandRead) and read.interval is not None
+    return ATTRIBUTES if has_interval else ATTRIBUTES[:1]
+
+
+def compared_in(read: Read) -> tuple[str, ...]:
+    """The rungs that a read compares, or the one it is read off."""
+    match read:
+        case SeriesRead():
+            return (read.rung,)
+        case CompareRead():
+            return (read.of, read.to)
+        case PairedRead():
+            return (read.of, read.minus)
+        case HalfBandRead():
+            return (read.control,)
+
+
+def repeats_of(read: HalfBandRead, plan: Prereg) -> tuple[str, ...]:
+    """The calibration rungs that make an A/A half-band besides the control, in ladder order; the plan alone says which.
+
+    One that runs only if a guard is ambiguous is none of them, unless the plan has too few others.
+    """
+    repeats = [rung for rung in plan.ladder.rungs if rung.role == "calibration" and rung.repeats == read.control]
+    planned = [rung.id for rung in repeats if rung.run_if is None]
+    return tuple(planned if len(planned) + 1 >= read.at_least else [rung.id for rung in repeats])

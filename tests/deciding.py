@@ -106,7 +106,7 @@ PLAN: dict[str, Any] = {
 GONE = object()
 """Bends an attribute away."""
 
-Bend = Mapping[tuple[str | int, ...], Any]
+Bend = Mapping[Any, Any]  # path of keys and places -> value; a dict of tuples of str would not pass for the exact type
 
 
 def bent(data: Mapping[str, Any], bends: Bend) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def freeze_entry(frozen: Prereg, paths: Mapping[str, str] | None = None) -> Free
 
 def intake(entry: FreezeEntry, taken: Run, at: str = TAKEN_IN_AT) -> Intake:
     """A run as taken in."""
-    data = canonical_bytes(taken.to_json())
+    data = json.dumps(taken.to_json(), sort_keys=True).encode()
     body = run_body(FREEZE, entry, taken, kept_as(digest(data), len(data)), at, TOOL)
     return Intake(digest(canonical_bytes(body.to_json())), body, taken)
 

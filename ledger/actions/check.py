@@ -36,26 +36,34 @@ class Checked:
 def check(record: Record) -> Checked:
     """Every problem of the record's plan file, with its line; and each rule back in words."""
     try:
-        document = parse_yaml(record.prereg_bytes())
+        return check_bytes(record.id, record.prereg_bytes())
+    except InputError as error:  # too large to be read
+        return Checked(record.id, None, tuple(map(_in_full, error.problems)), None, {})
+
+
+def check_bytes(record_id: str, prereg: bytes) -> Checked:
+    """The same for the plan in ``prereg``, as the plan of the record ``record_id``."""
+    try:
+        document = parse_yaml(prereg)
         plan = plan_from(document)
     except InputError as error:
-        return Checked(record.id, None, tuple(map(_in_full, error.problems)), None, {})
+        return Checked(record_id, None, tuple(map(_in_full, error.problems)), None, {})
     problems = check_plan(plan, document.positions)
-    if plan.id != record.id:
+    if plan.id != record_id:
         problems.insert(
             0,
             Problem(
                 "wrong_id",
                 "the plan's id is not the record's folder name",
                 where="id",
-                expected=record.id,
+                expected=record_id,
                 found=plan.id,
                 hint="make them the same",
             ),
         )
     broken = any(problem.severity == "error" for problem in problems)
     told = tuple(map(_in_full, problems))
-    return Checked(record.id, plan, told, _cost(plan, broken), {} if broken else _words(plan))
+    return Checked(record_id, plan, told, _cost(plan, broken), {} if broken else _words(plan))
 
 
 def _in_full(problem: Problem) -> Problem:

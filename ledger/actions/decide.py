@@ -1,7 +1,7 @@
 """Let the frozen rule decide over the runs present, once.
 
 Deciding again on the same evidence changes nothing; on other evidence it is refused, unless the decision before was
-inconclusive: then both stay and show.
+inconclusive, or branches decided apart: then all of them stay and show.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ledger.actions.reading import THIS_TOOL, Loaded
 from ledger.derive import decide_body
 from ledger.errors import StateError
-from ledger.lifecycle import may_decide_again, standing_decisions
+from ledger.lifecycle import contest, may_decide_again, standing_decisions
 from ledger.model.entries import DecideBody
 from ledger.store import Record
 
@@ -30,16 +30,22 @@ class Decided:
 def decide(record: Record, at: str, by: Mapping[str, str] | None) -> Decided:
     """The decision on ``record`` with all evidence present, written at ``at`` (UTC, whole seconds).
 
-    Raises StateError for a draft, and when another decision stands that does not lack anything.
+    Raises StateError for a draft, for a record that was withdrawn or superseded, when amendments leave nothing to
+    decide by, and when another decision stands that does not lack anything.
     """
     with record.lock():
         loaded = Loaded(record)
-        frozen = loaded.need_frozen("decide")
-        body = decide_body(frozen.digest, frozen.entry, loaded.intakes(), THIS_TOOL)
-        for key, entry in loaded.decisions:
-            if entry.body.evidence == body.evidence:
+        frozen = loaded.need_live("decide")
+        if loaded.spoilt:
+            raise StateError.of(loaded.spoilt)
+        body = decide_body(frozen.digest, frozen.entry, loaded.intakes(), THIS_TOOL, loaded.entries)
+        deciding = standing_decisions(loaded.entries)
+        # Branches that decided apart are joined by the rule over all that they saw; what they decided stays and shows.
+        joins = contest(deciding)
+        for key, entry in () if joins else loaded.decisions:
+            if (entry.body.evidence, entry.body.amendments) == (body.evidence, body.amendments):
                 return Decided(record.id, key, entry.body, already=True)
-        for key, entry in standing_decisions(loaded.entries):
+        for key, entry in () if joins else deciding:
             if not may_decide_again(entry):
                 raise StateError(
                     "already_decided",

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ledger import vcs
-from ledger.actions.check import check
+from ledger.actions.check import check_bytes
 from ledger.actions.reading import THIS_TOOL, Loaded
+from ledger.actions.supersede import check_superseded, mark_superseded
 from ledger.derive import Pins, freeze_body
 from ledger.errors import InputError, LedgerError, Problem, StateError
 from ledger.model.entries import CodePin, PinnedBaseline
@@ -22,11 +23,14 @@ from ledger.store import Ledger, Record, Stored
 def freeze(ledger: Ledger, record: Record, at: str, by: Mapping[str, str] | None, *, commit: bool = False) -> Stored:
     """The freeze entry of ``record``, written at ``at`` (UTC, whole seconds).
 
+    A plan that supersedes another record marks it so, last of all; if that was cut off, freezing again completes it.
     ``commit`` also commits the record to git. Raises InputError for an unsound plan and StateError for one that is
     not ready, each with every reason; after an error nothing was written.
     """
     with record.lock():
         loaded = Loaded(record)
+        if loaded.frozen is not None and (stored := _completed(ledger, loaded, at, by)) is not None:
+            return stored
         if loaded.frozen is not None:
             raise StateError(
                 "already_frozen",
@@ -36,7 +40,8 @@ def freeze(ledger: Ledger, record: Record, at: str, by: Mapping[str, str] | None
                 found=f"freeze {loaded.frozen.digest}",
                 hint="a changed plan is a new record: ledger draft NEW-ID",
             )
-        plan = _sound_plan(record)
+        plan = _sound_plan(record.id, loaded.prereg)
+        old = check_superseded(ledger, plan.supersedes) if plan.supersedes else None
         repo = vcs.open_repo(ledger.root)
         if commit and repo is None:
             raise StateError(
@@ -50,8 +55,14 @@ def freeze(ledger: Ledger, record: Record, at: str, by: Mapping[str, str] | None
         pins = Pins(_code(plan, repo), _baselines(plan, repo), THIS_TOOL)
         body = freeze_body(loaded.prereg, plan, pins, freeze_notes(plan))
         stored = record.append("freeze", at, body.to_json(), by)
+        if old is not None:
+            mark_superseded(old, plan, stored, at, by)
     if commit and repo is not None:
-        own = [record.path, *(ledger.root / name for name in ("records/ledger.json", ".gitattributes", ".gitignore"))]
+        own = [
+            record.path,
+            *([old.path] if old else []),
+            *(ledger.root / name for name in ("records/ledger.json", ".gitattributes", ".gitignore")),
+        ]
         repo.commit(
             [path for path in own if path.exists()],
             f"Freeze {record.id}\n\nfreeze {stored.digest}",
@@ -59,8 +70,17 @@ def freeze(ledger: Ledger, record: Record, at: str, by: Mapping[str, str] | None
     return stored
 
 
-def _sound_plan(record: Record) -> Prereg:
-    checked = check(record)
+def _completed(ledger: Ledger, loaded: Loaded, at: str, by: Mapping[str, str] | None) -> Stored | None:
+    """The freeze entry there is, when the record it supersedes did not know of it yet and now does."""
+    if loaded.frozen is None or loaded.plan is None or loaded.plan.supersedes is None:
+        return None
+    stored = next(one for one in loaded.stored if one.digest == loaded.frozen.digest)
+    marked = mark_superseded(ledger.record(loaded.plan.supersedes.record), loaded.plan, stored, at, by)
+    return stored if marked else None
+
+
+def _sound_plan(record_id: str, prereg: bytes) -> Prereg:
+    checked = check_bytes(record_id, prereg)
     if errors := checked.of("error"):
         raise InputError.of(errors)
     if blockers := checked.of("blocker"):

@@ -54,6 +54,8 @@ def gate(ledger: Ledger, record: Record, required: Sequence[str], today: str) ->
 def _answer(loaded: Loaded, required: tuple[str, ...], today: str) -> Gated:
     standing = loaded.standing(today)
     found = standing.disposition
+    if standing.retired_because is not None:
+        return Gated(loaded.record.id, None, required, ExitCode.NO, f"the record was {standing.retired_because}")
     if found is None:
         return Gated(
             loaded.record.id,

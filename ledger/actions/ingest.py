@@ -47,7 +47,7 @@ def ingest(ledger: Ledger, path: Path, at: str, by: Mapping[str, str] | None) ->
 
 def _take_in(record: Record, run: Run, data: bytes, at: str, by: Mapping[str, str] | None) -> Ingested:
     loaded = Loaded(record)
-    frozen = loaded.need_frozen("ingest")
+    frozen = loaded.need_live("ingest")
     own = digest(data)
     for key, entry in loaded.runs:
         found = entry.body.run.digest["sha256"]

@@ -10,6 +10,7 @@ from typing import Any
 
 from ledger.actions.reading import Loaded
 from ledger.errors import LedgerError
+from ledger.lifecycle import RETIRED
 from ledger.store import Ledger
 
 
@@ -26,6 +27,11 @@ class Overview:
     complete: int
     rungs: int
     trouble: str | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether an answer is still owed: not of a decided record, nor of one that was withdrawn or superseded."""
+        return self.state != "decided" and self.state not in RETIRED
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON; parts that are absent are left out."""

@@ -6,6 +6,7 @@ It changes nothing. Whatever does not fit is an error here; ``verify`` reads mor
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,11 +16,13 @@ from ledger.accounting import Intake
 from ledger.canonical import digest
 from ledger.derive import read_plan
 from ledger.errors import InputError, IntegrityError, LedgerError, Problem, StateError
-from ledger.lifecycle import Standing, standing
+from ledger.lifecycle import Standing, retirement, standing
 from ledger.model.base import load, load_bytes
-from ledger.model.entries import DecideEntry, Entry, EntryDocument, FreezeEntry, RunEntry, Tool
+from ledger.model.entries import DecideEntry, Entry, EntryDocument, FreezeEntry, RunEntry
+from ledger.model.envelope import Tool
 from ledger.model.plan import Prereg
 from ledger.model.run import RUN_SCHEMA, Run
+from ledger.protocol import protocol, spoilt
 from ledger.store import Record, Stored, read_bytes
 
 RUN_MAX_BYTES = 64 * 1024 * 1024
@@ -28,14 +31,14 @@ THIS_TOOL = Tool(name="evidence-ledger", version=__version__)
 
 @dataclass(frozen=True)
 class Frozen:
-    """A freeze entry with its digest."""
+    """A freeze entry with its digest; the plan and the rules in ``entry`` are those that hold, amendments included."""
 
     digest: str
     entry: FreezeEntry
 
     @property
     def plan(self) -> Prereg:
-        """The frozen plan."""
+        """The frozen plan, as amended."""
         return self.entry.body.plan
 
 
@@ -46,7 +49,10 @@ class Loaded:
         self.record = record
         self.prereg = record.prereg_bytes()
         self.stored: list[Stored] = record.entries()
-        self.entries: list[tuple[str, Entry]] = [(one.digest, typed_entry(one)) for one in self.stored]
+        typed, problems = typed_entries(self.stored)
+        if problems:
+            raise IntegrityError.of(problems)
+        self.entries: list[tuple[str, Entry]] = list(typed.items())
 
     @cached_property
     def frozen(self) -> Frozen | None:
@@ -61,7 +67,16 @@ class Loaded:
                 found=", ".join(key for key, _ in found),
                 hint="keep the branch whose runs you have, or start a new record",
             )
-        return Frozen(*found[0]) if found else None
+        if not found:
+            return None
+        held = protocol(found[0], self.entries)
+        return Frozen(held.digest, held.freeze)
+
+    @property
+    def spoilt(self) -> list[Problem]:
+        """Why the amendments leave nothing to decide by, if they do."""
+        freeze = next(((key, entry) for key, entry in self.entries if isinstance(entry, FreezeEntry)), None)
+        return spoilt(freeze, self.entries) if freeze else []
 
     @cached_property
     def plan(self) -> Prereg | None:
@@ -99,6 +114,21 @@ class Loaded:
             )
         return self.frozen
 
+    def need_live(self, action: str) -> Frozen:
+        """The same as :meth:`need_frozen`, of a record that was neither withdrawn nor superseded (StateError)."""
+        frozen = self.need_frozen(action)
+        if (retired := retirement(self.entries)) is not None:
+            state, why = retired
+            raise StateError(
+                state,
+                f"{self.record.id} was {state}: {action} is not possible any more",
+                where=self.record.id,
+                expected="a record that stands",
+                found=why,
+                hint=f"look at it with `ledger show {self.record.id}`; a new question is a new record",
+            )
+        return frozen
+
     @property
     def runs(self) -> list[tuple[str, RunEntry]]:
         """Every run entry, in order."""
@@ -122,12 +152,53 @@ class Loaded:
         return standing(self.plan, self.entries, today)
 
 
-def typed_entry(stored: Stored) -> Entry:
-    """A stored entry as its kind. Raises IntegrityError when the body does not fit its kind."""
+def typed_entries(stored: Sequence[Stored]) -> tuple[dict[str, Entry], list[Problem]]:
+    """Each entry as its kind, by digest, and the faults of those that do not fit it or lack what the plan asks for."""
+    typed: dict[str, Entry] = {}
+    problems: list[Problem] = []
+    for one in stored:
+        try:
+            typed[one.digest] = load(EntryDocument, {"entry": one.entry}, kind="entry").entry
+        except InputError as error:
+            problems += [replace(found, code="entry_invalid") for found in error.at(one.name).problems]
+    metrics = _metrics(typed)
+    for one in stored:
+        if lacking := _lacking(typed.get(one.digest), metrics):
+            del typed[one.digest]
+            problems.append(_lacks(one, lacking))
+    return typed, problems
+
+
+def _metrics(typed: Mapping[str, Entry]) -> set[str]:
+    """The metrics of the plan that holds; none when no plan does."""
+    freeze = next(((key, entry) for key, entry in typed.items() if isinstance(entry, FreezeEntry)), None)
     try:
-        return load(EntryDocument, {"entry": stored.entry}, kind="entry").entry
-    except InputError as error:
-        raise IntegrityError.of(error.at(stored.name).problems) from None
+        # A run on a branch that did not see an amendment was not read for a metric that this one added.
+        held = protocol(freeze, typed.items()).plan.metrics if freeze else {}
+        return set(held) & set(freeze[1].body.plan.metrics) if freeze else set()
+    except LedgerError:
+        return set()
+
+
+def _lacking(entry: Entry | None, metrics: set[str]) -> str | None:
+    """What the shape of an entry allows to be absent, and this program always writes."""
+    if isinstance(entry, RunEntry):
+        absent = sorted(metrics - set(entry.body.metrics))
+        return (
+            "body.run.digest.sha256" if not entry.body.run.digest else f"body.metrics.{absent[0]}" if absent else None
+        )
+    return "body.prereg.digest.sha256" if isinstance(entry, FreezeEntry) and not entry.body.prereg.digest else None
+
+
+def _lacks(one: Stored, lacking: str) -> Problem:
+    return Problem(
+        "entry_invalid",
+        "the entry lacks what this program always writes",
+        where=f"{one.name}: {lacking}",
+        expected=lacking,
+        found="nothing",
+        hint="bring the true file back, from git or from an archive; an entry is never edited",
+    )
 
 
 def read_given(path: Path, *, max_bytes: int) -> bytes:

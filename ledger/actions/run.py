@@ -1,6 +1,7 @@
-"""Run a frozen ladder: start the harness once a rung, in order, and carry on where an earlier start was cut off.
+"""Run a frozen ladder: start the harness once a turn, in order, and carry on where an earlier start was cut off.
 
-It measures nothing itself and takes nothing in: the run files it names are for ``ingest``.
+It measures nothing itself and takes nothing in: the run files it names are for ``ingest``. What comes next, and when
+to stop, is ``ledger/schedule.py``'s to say.
 """
 
 from __future__ import annotations
@@ -10,23 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ledger.actions.reading import RUN_MAX_BYTES, Frozen, Loaded, read_run
+from ledger.derive import lacks
 from ledger.errors import InputError, LedgerError, StateError
 from ledger.harness import Event, Harness
 from ledger.lifecycle import may_decide_again, standing_decisions
-from ledger.model.ladder import Rung
+from ledger.schedule import Attempted, Spent, Turn, fired, spending, turns
 from ledger.store import Ledger, Record, read_bytes
-
-FACTS = ("ok", "oom")
-"""Outcomes after which a rung is not run again: out of memory is an answer."""
-
-
-@dataclass(frozen=True)
-class Turn:
-    """One rung of the schedule: to be run, or left out with the reason; ``done`` is its run file, if it has one."""
-
-    rung: Rung
-    left_out: str | None
-    done: Path | None
 
 
 @dataclass(frozen=True)
@@ -38,24 +28,127 @@ class Attempt:
     outcome: str
 
 
-def schedule(ledger: Ledger, record: Record, only: str | None) -> tuple[Frozen, list[Turn]]:
-    """The frozen plan and what is to be run now, in ladder order; ``only`` names a single rung.
+@dataclass(frozen=True)
+class Ladder:
+    """A frozen ladder, the attempts made under its freeze, and where run files that wait to be taken in lie."""
 
-    Raises StateError for a draft or a decided record, InputError for an unknown rung or a plan that the bundled
-    harness cannot run.
+    ledger: Ledger
+    record: Record
+    frozen: Frozen
+    attempted: tuple[Attempted, ...]
+    waiting_files: tuple[Path, ...]
+
+    def turns(self, only: str | None) -> list[Turn]:
+        """What is still to be run, in order; ``only`` names a single rung, whatever its condition."""
+        found = turns(self.frozen.plan, self.attempted)
+        if only is None:
+            return found
+        return [Turn(turn.rung, turn.round) for turn in found if turn.rung.id == only]
+
+    def spending(self, remaining: int) -> Spent | None:
+        """Cost so far and projected; None for a plan without a budget."""
+        return spending(self.frozen.plan, self.attempted, remaining)
+
+
+def open_ladder(ledger: Ledger, record: Record, only: str | None, today: str) -> Ladder:
+    """The ladder of ``record`` as it stands on ``today`` (YYYY-MM-DD).
+
+    Raises StateError for a draft, a decided record, a day outside the run window or a ladder that a kill condition
+    closed; InputError for an unknown rung or a plan that the bundled harness cannot run.
     """
     loaded = Loaded(record)
-    frozen = loaded.need_frozen("run")
+    frozen = loaded.need_live("run")
+    _refuse_decided(loaded)
+    _refuse_unrunnable(record, frozen, only)
+    _refuse_outside_window(record, frozen, today)
+    ladder = _read_ladder(ledger, record, loaded, frozen)
+    if words := fired(frozen.plan, ladder.attempted):
+        raise StateError(
+            "killed",
+            "a frozen kill condition has closed this ladder",
+            where=record.id,
+            expected="no kill condition to have fired",
+            found=words,
+            hint="take in the run files and decide on what is there; going on is a new record",
+        )
+    return ladder
+
+
+def run_ladder(
+    ladder: Ladder, only: str | None, nproc: int, harness: Harness, on_event: Callable[[str, Event], None]
+) -> Iterator[tuple[Ladder, Attempt]]:
+    """Run turn after turn, and yield the ladder as it then stands with each attempt.
+
+    Each rung is tried once a round. Stops after a rung that was killed, after out of memory where the plan says so,
+    and before a turn that would take the projected cost over the gate (unless the plan only warns).
+    """
+    record, frozen = ladder.record, ladder.frozen
+    freeze = record.entries_dir / next(one.name for one in record.entries() if one.digest == frozen.digest)
+    tried: set[tuple[str, int]] = set()
+    while turn := next_turn(ladder, only, tried):
+        tried.add((turn.rung.id, turn.round))
+        rung = turn.rung.id
+
+        def show(event: Event, rung: str = rung) -> None:
+            on_event(rung, event)
+
+        path = harness.run(freeze, rung, work_folder(ladder.ledger, record), nproc, ladder.ledger.root, show)
+        outcome = read_run(read_bytes(path, max_bytes=RUN_MAX_BYTES)).outcome.kind
+        ladder = _read_ladder(ladder.ledger, record, Loaded(record), frozen)
+        yield ladder, Attempt(rung, path, outcome)
+        if outcome == "killed" or (outcome == "oom" and frozen.plan.ladder.on_oom == "stop"):
+            return
+
+
+def next_turn(ladder: Ladder, only: str | None, tried: set[tuple[str, int]]) -> Turn | None:
+    """The next turn to be run, or None when there is none or the budget stops it."""
+    left = [turn for turn in ladder.turns(only) if turn.left_out is None and (turn.rung.id, turn.round) not in tried]
+    spent = ladder.spending(len(left))
+    plan_budget = ladder.frozen.plan.budget
+    stops = plan_budget is not None and plan_budget.on_projected_overrun == "stop"
+    if not left or (stops and spent is not None and ladder.attempted and spent.over):
+        return None
+    return left[0]
+
+
+def work_folder(ledger: Ledger, record: Record) -> Path:
+    """Where run files lie until they are taken in."""
+    return ledger.root / ".ledger" / "runs" / record.id
+
+
+def _read_ladder(ledger: Ledger, record: Record, loaded: Loaded, frozen: Frozen) -> Ladder:
+    """Every attempt under this freeze: taken in already, or a run file that waits to be."""
+    found = {
+        entry.body.run_id: Attempted(loaded.run_of(entry), entry.body.complete)
+        for _, entry in loaded.runs
+        if not entry.body.rejections
+    }
+    waiting: list[Path] = []
+    for path in sorted(work_folder(ledger, record).glob("*/run.json")):
+        try:
+            run = read_run(read_bytes(path, max_bytes=RUN_MAX_BYTES))
+        except LedgerError:
+            continue  # ingest will say what is wrong with it
+        if run.freeze == frozen.digest and run.run_id not in found:
+            found[run.run_id] = Attempted(run, lacks(frozen.plan, run) is None)
+            waiting.append(path)
+    return Ladder(ledger, record, frozen, tuple(found.values()), tuple(waiting))
+
+
+def _refuse_decided(loaded: Loaded) -> None:
     final = [entry for _, entry in standing_decisions(loaded.entries) if not may_decide_again(entry)]
     if final:
         raise StateError(
             "already_decided",
-            f"{record.id} was decided: its ladder is closed",
-            where=record.id,
+            f"{loaded.record.id} was decided: its ladder is closed",
+            where=loaded.record.id,
             expected="no decision yet, or an inconclusive one",
             found=final[-1].body.disposition,
             hint="a new question is a new record",
         )
+
+
+def _refuse_unrunnable(record: Record, frozen: Frozen, only: str | None) -> None:
     if frozen.plan.workload is None:
         raise InputError(
             "no_workload",
@@ -65,73 +158,29 @@ def schedule(ledger: Ledger, record: Record, only: str | None) -> tuple[Frozen, 
             found="none",
             hint="run it with your own harness, and ingest its run files",
         )
-    rungs = frozen.plan.ladder.rungs
-    if only is not None and only not in [rung.id for rung in rungs]:
+    known = [rung.id for rung in frozen.plan.ladder.rungs]
+    if only is not None and only not in known:
         raise InputError(
             "unknown_rung",
             f"the plan has no rung {only}",
             where=record.id,
-            expected=f"one of {', '.join(rung.id for rung in rungs)}",
+            expected=f"one of {', '.join(known)}",
             found=only,
             hint="correct --rung; the ladder was frozen, and a further rung is a new record",
         )
-    done = _done(ledger, loaded, frozen)
-    return frozen, [
-        Turn(rung, _left_out(rung, only, done), done.get(rung.id)) for rung in rungs if only in (None, rung.id)
-    ]
 
 
-def run_ladder(
-    ledger: Ledger,
-    record: Record,
-    frozen: Frozen,
-    turns: list[Turn],
-    nproc: int,
-    harness: Harness,
-    on_event: Callable[[str, Event], None],
-) -> Iterator[Attempt]:
-    """Run each turn that is not left out, and yield its attempt as it ends.
-
-    Stops after a rung that was killed from outside, and after out of memory where the plan says so.
-    """
-    freeze = record.entries_dir / next(one.name for one in record.entries() if one.digest == frozen.digest)
-    for turn in turns:
-        if turn.left_out is not None:
-            continue
-        rung = turn.rung.id
-        out = work_folder(ledger, record)
-        path = harness.run(freeze, rung, out, nproc, ledger.root, lambda event, rung=rung: on_event(rung, event))  # type: ignore[misc]
-        outcome = read_run(read_bytes(path, max_bytes=RUN_MAX_BYTES)).outcome.kind
-        yield Attempt(rung, path, outcome)
-        if outcome == "killed" or (outcome == "oom" and frozen.plan.ladder.on_oom == "stop"):
-            return
-
-
-def work_folder(ledger: Ledger, record: Record) -> Path:
-    """Where run files lie until they are taken in."""
-    return ledger.root / ".ledger" / "runs" / record.id
-
-
-def _done(ledger: Ledger, loaded: Loaded, frozen: Frozen) -> dict[str, Path | None]:
-    """Rungs that need no run: taken in already, or with a run file of this freeze that waits to be."""
-    done: dict[str, Path | None] = {
-        entry.body.rung: None for _, entry in loaded.runs if entry.body.complete and not entry.body.rejections
-    }
-    for path in sorted(work_folder(ledger, loaded.record).glob("*/run.json")):
-        try:
-            run = read_run(read_bytes(path, max_bytes=RUN_MAX_BYTES))
-        except LedgerError:
-            continue
-        if run.freeze == frozen.digest and run.outcome.kind in FACTS:
-            done.setdefault(run.rung, path)
-    return done
-
-
-def _left_out(rung: Rung, only: str | None, done: dict[str, Path | None]) -> str | None:
-    if rung.id in done:
-        return "done already"
-    if only is None and rung.run_if is not None:
-        return f"runs only if {rung.run_if}: name it with --rung when it is"
-    if rung.search is not None:
-        return "its search is not carried out by this runner"
-    return None
+def _refuse_outside_window(record: Record, frozen: Frozen, today: str) -> None:
+    window = frozen.plan.window
+    if window is None:
+        return
+    early, late = window.opens is not None and today < window.opens, window.closes is not None and today > window.closes
+    if early or late:
+        raise StateError(
+            "outside_window",
+            "today is outside the frozen run window",
+            where=record.id,
+            expected=f"{window.opens or 'any day'} to {window.closes or 'any day'}",
+            found=today,
+            hint="wait for the window, or draft a new record with another one",
+        )

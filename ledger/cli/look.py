@@ -8,8 +8,9 @@ from ledger import resources
 from ledger.actions.overview import overview
 from ledger.actions.reading import Loaded
 from ledger.cli.output import columns, here, json_option, put, put_json, say, today
-from ledger.cli.words import disposition, trace_lines
-from ledger.model.entries import DecideEntry, Entry, RunEntry
+from ledger.cli.words import disposition, event_lines, event_words, trace_lines
+from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunEntry
+from ledger.model.events import EVENT_KINDS
 from ledger.model.values import words
 
 SCHEMAS = ("prereg-v1", "entry-v1", "run-v1")
@@ -21,8 +22,10 @@ def status(as_json: bool) -> None:
     """Every record: its state, its disposition, what is due and what is overdue."""
     ledger = here()
     found = overview(ledger, today())
+    still_open, overdue = sum(one.open for one in found), sum(one.overdue for one in found)
     if as_json:
-        put_json({"root": str(ledger.root), "records": [one.to_dict() for one in found]})
+        records = [one.to_dict() for one in found]
+        put_json({"root": str(ledger.root), "open": still_open, "overdue": overdue, "records": records})
         return
     rows = [
         [
@@ -38,7 +41,7 @@ def status(as_json: bool) -> None:
     put(columns(rows, ["record", "state", "disposition", "rungs", "due", "title"]))
     if not found:
         say("no record yet; start one: ledger draft ID")
-    say(f"{sum(one.state != 'decided' for one in found)} open, {sum(one.overdue for one in found)} overdue")
+    say(f"{still_open} open, {overdue} overdue")
 
 
 @click.command()
@@ -60,12 +63,20 @@ def show(record_id: str, as_json: bool) -> None:
                 "decide": standing.decide,
                 "disposition": standing.disposition,
                 "waiting_rungs": list(standing.waiting_rungs),
+                **({"retired_because": standing.retired_because} if standing.retired_because else {}),
+                "events": [
+                    {"entry": key, "kind": entry.kind, "at": entry.at, **entry.body.to_json()}
+                    for key, entry in loaded.entries
+                    if isinstance(entry, EVENT_KINDS)
+                ],
                 "plan": loaded.plan.to_json() if loaded.plan else None,
                 "decision": decided.body.to_json() if decided else None,
             }
         )
         return
     _head(loaded, standing.state, standing.overdue)
+    for line in event_lines(loaded.entries):
+        put(line)
     _values(loaded)
     if decided:
         put(disposition(decided.body.disposition))
@@ -144,7 +155,7 @@ def _summary(entry: Entry) -> str:
         return f"{entry.body.rung} {entry.body.outcome.kind}" + (" (never counts)" if entry.body.rejections else "")
     if isinstance(entry, DecideEntry):
         return entry.body.disposition
-    return entry.body.plan.title
+    return entry.body.plan.title if isinstance(entry, FreezeEntry) else event_words(entry)
 
 
 @click.command()

@@ -29,6 +29,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ingest": ("evidence", "Take run files in."),
     "decide": ("evidence", "Let the frozen rule decide."),
     "gate": ("evidence", "Answer a merge gate: 0 yes, 10 no, 20 unknown."),
+    "amend": ("later", "Amend a frozen plan by named fields."),
+    "deviate": ("later", "Tell what was done otherwise than planned."),
+    "withdraw": ("later", "Withdraw a record; it stays as a tombstone."),
+    "export-amendment": ("later", "Carry a result into the record it feeds."),
+    "calibration": ("calibration", "How well predictions came true."),
     "status": ("look", "Every record at a glance."),
     "show": ("look", "One record in full."),
     "log": ("look", "A record's entries, with full digests."),
@@ -53,7 +58,7 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"ledger.cli.{COMMANDS[cmd_name][0]}")
-        command = getattr(module, cmd_name)
+        command = getattr(module, cmd_name.replace("-", "_"))
         assert isinstance(command, click.Command)
         return command
 
@@ -74,29 +79,52 @@ def run(args: Sequence[str] | None = None) -> NoReturn:
     asked = list(sys.argv[1:] if args is None else args)
     _speak_any_language()
     try:
-        code = cli.main(asked, prog_name="ledger", standalone_mode=False)
-        sys.stdout.flush()
-    except click.exceptions.Exit as leaving:
-        code = leaving.exit_code
-    except click.ClickException as error:
-        code = fail(_usage(error, asked), as_json="--json" in asked)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted; what was finished is kept", err=True)
-        code = 130
+        code = _code_of(asked)
     except (BrokenPipeError, SystemExit):
         # Whoever read the output has gone (ledger log ID | head), which click tells by SystemExit; there is nobody left
         # to tell. As of a program that the signal ends: never 0, which would say that what was asked holds.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 128 + signal.SIGPIPE
+    except OSError:  # the error could not be told either
+        code = ExitCode.ENVIRONMENT
+    _let_go_of_output()
+    sys.exit(int(code))
+
+
+def _code_of(asked: Sequence[str]) -> int:
+    """The exit code of one command line, its output written and its error told."""
+    as_json = "--json" in asked
+    try:
+        code = cli.main(list(asked), prog_name="ledger", standalone_mode=False)
+        if sys.stdout is not None:  # closed by the caller: ledger verify >&-
+            sys.stdout.flush()
+        return int(code or 0)
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    except click.ClickException as error:
+        return fail(_usage(error, asked), as_json=as_json)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted; what was finished is kept", err=True)
+        return 130
     except LedgerError as error:
-        code = fail(error, as_json="--json" in asked)
+        return fail(error, as_json=as_json)
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        code = fail(fault(error, error.filename or "-", "reach a file or folder"), as_json="--json" in asked)
+        return fail(fault(error, error.filename or "-", "reach a file, a folder or the output"), as_json=as_json)
     except Exception as error:
         if os.environ.get("LEDGER_DEBUG"):
             raise
-        code = _internal(error, as_json="--json" in asked)
-    sys.exit(int(code or 0))
+        return _internal(error, as_json=as_json)
+
+
+def _let_go_of_output() -> None:
+    """Output that cannot be written any more is dropped, lest the interpreter fail on it at its very end."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _speak_any_language() -> None:

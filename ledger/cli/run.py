@@ -14,11 +14,12 @@ from typing import Any
 
 import click
 
-from ledger.actions.run import Attempt, Turn, run_ladder, schedule, work_folder
-from ledger.cli.output import here, json_option, put, put_json, say
+from ledger.actions.run import Attempt, Ladder, open_ladder, run_ladder, work_folder
+from ledger.cli.output import columns, here, json_option, put, put_json, say, today
 from ledger.errors import ExitCode
 from ledger.harness import Event, find_harness
 from ledger.model.plan import Prereg
+from ledger.schedule import Turn
 
 Show = Callable[[str, Event], None]
 
@@ -27,51 +28,99 @@ Show = Callable[[str, Event], None]
 @click.argument("record_id", metavar="ID")
 @click.option("--rung", help="Run this rung only.")
 @click.option("--nproc", type=click.IntRange(1, 1024), help="Processes a rung; the budget's devices by default.")
+@click.option("--dry-run", is_flag=True, help="Print the whole schedule with its cost, and start nothing.")
 @json_option
 @click.pass_context
-def run(ctx: click.Context, record_id: str, rung: str | None, nproc: int | None, as_json: bool) -> None:
-    """Run the frozen ladder of ID with the bundled harness, and leave one run file a rung.
+def run(ctx: click.Context, record_id: str, rung: str | None, nproc: int | None, dry_run: bool, as_json: bool) -> None:
+    """Run the frozen ladder of ID with the bundled harness, and leave one run file an attempt.
 
-    Rungs that are done are not run again, so a ladder that was cut off goes on where it stopped. Out of memory is a
-    fact: it is recorded, and the ladder goes on.
+    What is done is not run again, so a ladder that was cut off goes on where it stopped. Out of memory is a fact: it is
+    recorded, and the ladder goes on. Exits 5 when it was cut off or stopped before its end.
     """
     ledger = here()
-    record = ledger.record(record_id)
-    frozen, turns = schedule(ledger, record, rung)
-    count = nproc or (frozen.plan.budget.devices if frozen.plan.budget else 1)
-    for turn in turns:
-        if turn.left_out:
-            say(f"{turn.rung.id}: not run: {turn.left_out}")
-    waiting = [turn for turn in turns if turn.left_out is None]
+    ladder = open_ladder(ledger, ledger.record(record_id), rung, today())
+    planned = ladder.turns(rung)
+    if dry_run:
+        _print_schedule(ladder, planned, as_json)
+        return
     attempts: list[Attempt] = []
+    waiting = [turn for turn in planned if turn.left_out is None]
     if waiting:
-        with _progress(frozen.plan, waiting) as show:
-            for attempt in run_ladder(ledger, record, frozen, turns, count, find_harness(), show):
+        count = nproc or (ladder.frozen.plan.budget.devices if ladder.frozen.plan.budget else 1)
+        with _progress(ladder.frozen.plan, len(waiting)) as show:
+            for now_standing, attempt in run_ladder(ladder, rung, count, find_harness(), show):
+                ladder = now_standing
                 attempts.append(attempt)
                 say(f"{attempt.rung}: {attempt.outcome}: {attempt.path}")
-    files = [str(turn.done) for turn in turns if turn.done] + [str(attempt.path) for attempt in attempts]
+    ctx.exit(_finish(ladder, rung, attempts, as_json))
+
+
+def _print_schedule(ladder: Ladder, planned: list[Turn], as_json: bool) -> None:
+    """The turns in order with the cost of each, and of all."""
+    plan = ladder.frozen.plan
+    spent = ladder.spending(sum(turn.left_out is None for turn in planned))
     if as_json:
         put_json(
             {
-                "record": record.id,
-                "runs": files,
+                "record": plan.id,
+                "turns": [
+                    {
+                        "rung": turn.rung.id,
+                        "round": turn.round,
+                        **({"left_out": turn.left_out} if turn.left_out else {}),
+                    }
+                    for turn in planned
+                ],
+                **({"cost": spent.words} if spent else {}),
+            }
+        )
+        return
+    rows = [
+        [str(place), turn.rung.id, turn.rung.role, str(turn.round), _flags(turn), turn.left_out or "to be run"]
+        for place, turn in enumerate(planned, 1)
+    ]
+    put(columns(rows, ["turn", "rung", "role", "round", "flags", "state"]))
+    put(f"cost (projection): {spent.words}" if spent else "cost: the plan states no budget")
+
+
+def _flags(turn: Turn) -> str:
+    return " ".join(f"{key}={value}" for key, value in turn.rung.flags.items()) or "-"
+
+
+def _finish(ladder: Ladder, rung: str | None, attempts: list[Attempt], as_json: bool) -> int:
+    """Say what is there and what is not, and return the exit code."""
+    left = ladder.turns(rung)
+    waiting = [turn for turn in left if turn.left_out is None]
+    spent = ladder.spending(len(waiting))
+    if as_json:
+        put_json(
+            {
+                "record": ladder.record.id,
+                "runs": [str(path) for path in ladder.waiting_files],
                 "attempts": [{"rung": one.rung, "path": str(one.path), "outcome": one.outcome} for one in attempts],
+                "waiting": [turn.rung.id for turn in waiting],
+                **({"cost": spent.words} if spent else {}),
             }
         )
     else:
-        for path in files:
-            put(path)
-        say(f"next: ledger ingest {work_folder(ledger, record)}/*/run.json")
-    cut_off = len(attempts) < len(waiting) or any(one.outcome == "killed" for one in attempts)
-    if cut_off:
-        say(f"the ladder was cut off after {len(attempts)} of {len(waiting)} rungs: run it again to go on")
-    ctx.exit(int(ExitCode.ENVIRONMENT) if cut_off else 0)
+        for path in ladder.waiting_files:
+            put(str(path))
+    for turn in left:
+        if turn.left_out:
+            say(f"{turn.rung.id}: not run: {turn.left_out}")
+    if spent:
+        say(spent.words)
+    if waiting:
+        why = "the projected cost exceeds the gate" if spent and spent.over else "run it again to go on"
+        say(f"stopped with {len(waiting)} turns left ({', '.join(turn.rung.id for turn in waiting)}): {why}")
+    say(f"next: ledger ingest {work_folder(ladder.ledger, ladder.record)}/*/run.json")
+    return int(ExitCode.ENVIRONMENT) if waiting else 0
 
 
 @contextmanager
-def _progress(plan: Prereg, waiting: list[Turn]) -> Iterator[Show]:
+def _progress(plan: Prereg, waiting: int) -> Iterator[Show]:
     """What shows events: a bar on a terminal, plain lines elsewhere."""
-    done = Done(len(waiting), plan.ladder.steps)
+    done = Done(waiting, plan.ladder.steps)
     if not sys.stderr.isatty():
         yield lambda rung, event: _plain(done, rung, event)
         return
@@ -80,7 +129,7 @@ def _progress(plan: Prereg, waiting: list[Turn]) -> Iterator[Show]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[left]}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task: Any = bar.add_task("starting", total=len(waiting) * plan.ladder.steps, left="")
+        task: Any = bar.add_task("starting", total=waiting * plan.ladder.steps, left="")
 
         def show(rung: str, event: Event) -> None:
             words = done.take(event)

@@ -8,6 +8,7 @@ import click
 
 from ledger import resources, store
 from ledger.actions.draft import draft as draft_record
+from ledger.actions.supersede import draft_from
 from ledger.cli.output import here, json_option, put, put_json, say
 
 
@@ -33,10 +34,16 @@ def init(folder: Path, as_json: bool) -> None:
     show_default=True,
     help=f"One of: {', '.join(resources.plan_templates())}.",
 )
+@click.option("--supersedes", metavar="OLD", help="Start from the plan of OLD, whose place the new record takes.")
 @json_option
-def draft(record_id: str, template: str, as_json: bool) -> None:
+def draft(record_id: str, template: str, supersedes: str | None, as_json: bool) -> None:
     """Start the record ID (year, month and slug: 2026-08-actckpt-flip) with a plan to be edited."""
-    record = draft_record(here(), record_id, template)
+    ledger = here()
+    record = (
+        draft_record(ledger, record_id, template)
+        if supersedes is None
+        else draft_from(ledger, record_id, ledger.record(supersedes))
+    )
     if as_json:
         put_json({"record": record.id, "state": "draft", "plan": str(record.prereg_path)})
         return

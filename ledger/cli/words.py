@@ -5,13 +5,18 @@ The pages say the same at length; nothing is computed here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
 
-from ledger.model.entries import DecideBody
+from ledger.derive.events import PHASE_WORDS, amended_words
+from ledger.model.entries import DecideBody, Entry
+from ledger.model.events import EVENT_KINDS, AmendBody, DeviateBody, EventEntry, WithdrawBody
+from ledger.model.reads import ReadTrace
 from ledger.model.trace import Clause
-from ledger.model.values import Measured, words
+from ledger.model.values import Measured, Unknown, words
 
 _MARKS = {
     "true": "holds",
@@ -38,10 +43,46 @@ def trace_lines(body: DecideBody) -> Iterator[str]:
         yield f"  guard {guard.name}: {_MARKS[guard.verdict]}"
         for point in guard.points:
             yield f"    {point.rung}  {_MARKS[point.verdict]:<8} worst {words(point.worst)}, limit {words(point.limit)}"
+    for name, read in (body.reads or {}).items():
+        yield from _read(name, read)
     for run in body.runs:
         yield f"  run {run.run_id} ({run.rung}): {run.standing}: {run.why}"
     for note in body.notes:
         yield f"  note: {note.text}"
+
+
+def _read(name: str, read: ReadTrace) -> Iterator[str]:
+    ends = f"  [{words(read.low)}, {words(read.high)}]" if read.low is not None and read.high is not None else ""
+    left_out = f", {read.left_out} left out ({read.left_out_because})" if read.left_out else ""
+    yield f"  read {name} ({read.purpose.replace('_', ' ')}): {words(read.value)}{ends}, n = {read.n}{left_out}"
+    yield f"    {read.what}"
+    if isinstance(read.value, Unknown) and read.value.detail:
+        yield f"    {read.value.detail}"
+
+
+def event_words(entry: EventEntry) -> str:
+    """An event on one line."""
+    body = entry.body
+    when = PHASE_WORDS[body.phase]
+    if isinstance(body, AmendBody):
+        return f"{body.name} ({when}): {amended_words(body)}"
+    if isinstance(body, DeviateBody):
+        return f"{body.rung + ': ' if body.rung else ''}{body.what} ({when}): {body.why}"
+    return f"{body.reason} ({when})" if isinstance(body, WithdrawBody) else f"by {body.record} ({when})"
+
+
+def event_lines(entries: Sequence[tuple[str, Entry]]) -> Iterator[str]:
+    """Every amendment field by field, deviation and end of a record."""
+    for _, entry in entries:
+        if not isinstance(entry, EVENT_KINDS):
+            continue
+        yield f"  {entry.kind} at {entry.at}: {event_words(entry)}"
+        for change in entry.body.changes if isinstance(entry.body, AmendBody) else ():
+            yield f"    {change.path}: {_json(change.old)} -> {_json(change.new)}"
+
+
+def _json(value: Any) -> str:
+    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _clause(clause: Clause) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from ledger.derive.decide import decide_body, needed_rungs
 from ledger.derive.freeze import PREREG_NAME, Pins, freeze_body, read_plan
-from ledger.derive.run import expected_settings, kept_as, run_body
+from ledger.derive.run import expected_settings, kept_as, lacks, run_body
 
 __all__ = [
     "PREREG_NAME",
@@ -11,6 +11,7 @@ __all__ = [
     "expected_settings",
     "freeze_body",
     "kept_as",
+    "lacks",
     "needed_rungs",
     "read_plan",
     "run_body",

@@ -10,16 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from ledger.accounting import Account, Intake, account, sourced
+from ledger.attempts import guard_over
 from ledger.comparability import incomparable_pairs
+from ledger.derive.events import event_notes
 from ledger.errors import IntegrityError
-from ledger.guards import evaluate_guard
 from ledger.model.decision import INCONCLUSIVE, VOID, Outcome
-from ledger.model.entries import DecideBody, FreezeEntry, Tool
+from ledger.model.entries import DecideBody, Entry, FreezeEntry
+from ledger.model.envelope import Tool
+from ledger.model.events import AmendEntry
 from ledger.model.plan import Prereg
-from ledger.model.run import Run
 from ledger.model.trace import GuardTrace, Note, RuleTrace, Truth
-from ledger.model.values import Sourced, Unknown
-from ledger.references import Namespace, rung_of
+from ledger.model.values import Sourced
+from ledger.reads import evaluate_reads, operands_of
+from ledger.references import Namespace
 from ledger.rules import Expr, Verdict, evaluate, from_json, parse, references
 from ledger.verdict import both, guard_truth, why_decided
 
@@ -27,19 +30,29 @@ Judge = Callable[[Expr], Verdict]
 """Evaluates a rule over one set of operands."""
 
 
-def decide_body(freeze_digest: str, freeze: FreezeEntry, intakes: Sequence[Intake], tool: Tool) -> DecideBody:
+def decide_body(
+    freeze_digest: str,
+    freeze: FreezeEntry,
+    intakes: Sequence[Intake],
+    tool: Tool,
+    before: Sequence[tuple[str, Entry]] = (),
+) -> DecideBody:
     """The body of the decide entry for every run entry of the record, in whatever order they come.
+
+    ``freeze`` holds the plan as amended; ``before`` are the entries it follows, for what they say of amendments.
 
     Raises IntegrityError when the freeze entry lacks the typed rule of an outcome; of the evidence, nothing raises.
     """
     plan = freeze.body.plan
     accounted = account(plan, intakes)
-    runs: dict[str, Run | Unknown] = {rung: one.run for rung, one in accounted.counted.items()}
+    attempts = {rung: [one.run for one in pool] for rung, pool in accounted.pools.items()}
     guards = {
-        name: evaluate_guard(name, guard, plan, {**accounted.absent, **runs})
-        for name, guard in (plan.guards or {}).items()
+        name: guard_over(name, guard, plan, attempts, accounted.absent) for name, guard in (plan.guards or {}).items()
     }
-    operands = _operands(plan, accounted)
+    counted = {rung: [(one.digest, one.run) for one in pool] for rung, pool in accounted.pools.items()}
+    reads = evaluate_reads(plan, counted, accounted.absent)
+    observed = _operands(plan, accounted)
+    operands = {**observed, **operands_of(plan, reads)}
     judge = _judge(plan, operands, accounted)
     rules = {rule.outcome: from_json(rule.ast) for rule in freeze.body.rules}
     traces = tuple(_rule_trace(outcome, rules, judge, guards) for outcome in plan.decision.outcomes)
@@ -47,15 +60,17 @@ def decide_body(freeze_digest: str, freeze: FreezeEntry, intakes: Sequence[Intak
     disposition = VOID if broken else _disposition(traces)
     return DecideBody(
         freeze=freeze_digest,
+        amendments=tuple(key for key, entry in before if isinstance(entry, AmendEntry)) or None,
         evidence=tuple(sorted(intake.digest for intake in intakes)),
         disposition=disposition,
         why=f"the protocol was broken: {'; '.join(broken)}" if broken else why_decided(disposition, traces, guards),
         trace=traces,
         guards=tuple(guards.values()),
+        reads=reads or None,
         runs=accounted.standings,
-        descriptive=operands,
+        descriptive=observed,
         expectations={one.id: judge(parse(one.claim)).truth for one in plan.expectations or ()},
-        notes=tuple(_notes(plan, accounted)),
+        notes=(*_notes(plan, accounted), *event_notes(before)),
         tool=tool,
     )
 
@@ -70,11 +85,11 @@ def _judge(plan: Prereg, operands: Mapping[str, Sourced], accounted: Account) ->
     pairs = incomparable_pairs(plan, {rung: one.run for rung, one in accounted.counted.items()})
 
     def apart(refs: Sequence[str]) -> str | None:
-        rungs = {rung_of(reference) for reference in refs}
+        rungs = {rung for reference in refs for rung in names.compared(reference)}
         return "; ".join(text for pair, text in pairs.items() if pair <= rungs) or None
 
     def apart_or_absent(refs: Sequence[str]) -> str | None:
-        rungs = dict.fromkeys(rung_of(reference) for reference in refs)
+        rungs = dict.fromkeys(rung for reference in refs for rung in names.compared(reference))
         absent = [str(accounted.absent[rung].detail) for rung in rungs if rung in accounted.absent]
         return apart(refs) or ("; ".join(absent) if len(rungs) > 1 else "") or None
 
@@ -136,9 +151,10 @@ def _disposition(traces: Sequence[RuleTrace]) -> str:
 def needed_rungs(plan: Prereg) -> list[str]:
     """The rungs that the rules and their guards look at, in ladder order."""
     needed: set[str] = set()
+    names = Namespace(plan)
     for outcome in plan.decision.outcomes:
         if outcome.when is not None:
-            needed |= {rung_of(reference) for reference in references(parse(outcome.when))}
+            needed |= {rung for reference in references(parse(outcome.when)) for rung in names.looked_at(reference)}
         for name in outcome.requires or ():
             guard = (plan.guards or {})[name]
             needed |= {*guard.rungs, *([guard.control] if guard.kind == "overlay" else [])}
@@ -164,6 +180,9 @@ def _notes(plan: Prereg, accounted: Account) -> list[Note]:
     began = [accounted.counted[rung.id].body.began_at for rung in plan.ladder.rungs if rung.id in accounted.counted]
     if began != sorted(began):
         notes.append(Note(code="out_of_order", text="the rungs did not run in the order of the ladder"))
-    if not any(rung.repeats for rung in plan.ladder.rungs):
+    for rung, pool in accounted.pools.items() if plan.ladder.pools else ():
+        many = f"its numbers are medians over {len(pool)} complete attempts"
+        notes.append(Note(code="pooled", text=f"{rung}: {many if len(pool) > 1 else 'only one complete attempt'}"))
+    if not plan.ladder.pools and not any(rung.repeats for rung in plan.ladder.rungs):
         notes.append(Note(code="one_run_a_rung", text="one run a rung: variation between runs was not measured"))
     return notes

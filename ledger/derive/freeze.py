@@ -13,7 +13,8 @@ from ledger import budget
 from ledger.canonical import digest
 from ledger.errors import InputError
 from ledger.model.base import load
-from ledger.model.entries import CodePin, FreezeBody, FrozenRule, PinnedBaseline, Tool
+from ledger.model.entries import CodePin, FreezeBody, PinnedBaseline
+from ledger.model.envelope import FrozenRule, Tool
 from ledger.model.plan import PLAN_SCHEMA, Prereg
 from ledger.model.trace import Note
 from ledger.model.values import Resource
@@ -21,6 +22,7 @@ from ledger.references import Namespace
 from ledger.rules import ast_json, parse
 from ledger.strictyaml import Document
 from ledger.strictyaml import parse as parse_yaml
+from ledger.triggers import read_trigger
 
 PREREG_NAME = "prereg.yaml"
 
@@ -56,18 +58,29 @@ def plan_from(document: Document) -> Prereg:
 
 def freeze_body(prereg: bytes, plan: Prereg, pins: Pins, notes: Sequence[Note]) -> FreezeBody:
     """The body of the freeze entry for ``prereg``'s bytes, of which ``plan`` is the reading."""
-    names = Namespace(plan)
     return FreezeBody(
         prereg=Resource(name=PREREG_NAME, digest={"sha256": digest(prereg)}, size=len(prereg)),
         plan=plan,
-        rules=tuple(
-            FrozenRule(outcome=outcome.name, text=outcome.when, ast=ast_json(parse(outcome.when), names.types))
-            for outcome in plan.decision.outcomes
-            if outcome.when is not None
-        ),
+        rules=frozen_rules(plan),
         cost=budget.estimate(plan),
+        kill=tuple(read_trigger(kill.when, plan.metrics) for kill in plan.kill or () if kill.when is not None),
+        fits={
+            rung.id: read_trigger(rung.search.fits, plan.metrics)
+            for rung in plan.ladder.rungs
+            if rung.search is not None
+        },
         baselines=pins.baselines,
         code=pins.code,
         notes=tuple(notes),
         tool=pins.tool,
+    )
+
+
+def frozen_rules(plan: Prereg) -> tuple[FrozenRule, ...]:
+    """Each outcome's rule, parsed and typed."""
+    names = Namespace(plan)
+    return tuple(
+        FrozenRule(outcome=outcome.name, text=outcome.when, ast=ast_json(parse(outcome.when), names.types))
+        for outcome in plan.decision.outcomes
+        if outcome.when is not None
     )

@@ -11,7 +11,8 @@ from typing import Any
 
 from ledger.metrics import absent_ranks, read_metric
 from ledger.model.base import same_scalar
-from ledger.model.entries import FreezeEntry, Rejection, RunBody, Tool
+from ledger.model.entries import FreezeEntry, Rejection, RunBody
+from ledger.model.envelope import Tool
 from ledger.model.ladder import Rung
 from ledger.model.plan import Prereg
 from ledger.model.run import Run, UnknownFact
@@ -23,7 +24,7 @@ def run_body(freeze_digest: str, freeze: FreezeEntry, run: Run, resource: Resour
     """The body of the run entry. ``resource`` names the blob; ``at`` is when it is taken in (UTC, whole seconds)."""
     plan = freeze.body.plan
     rejections = tuple(_rejections(freeze_digest, freeze, run, at))
-    missing = _missing(plan, run)
+    missing = lacks(plan, run)
     return RunBody(
         run=resource,
         freeze=freeze_digest,
@@ -58,8 +59,8 @@ def expected_settings(plan: Prereg, rung: Rung) -> dict[str, Any]:
     return {**(plan.workload.settings if plan.workload else {}), **rung.flags}
 
 
-def _missing(plan: Prereg, run: Run) -> str | None:
-    """What the run did not do that a complete rung does; out of memory is a complete fact."""
+def lacks(plan: Prereg, run: Run) -> str | None:
+    """What the run did not do that a complete rung does, in words; None when it is complete, as out of memory is."""
     if run.outcome.kind == "oom":
         return None
     if run.outcome.kind != "ok":

@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from ledger.dossier import wording
 from ledger.model.values import REASON_WORDS
+from ledger.reads import in_words
 from ledger.resources import folder
 
 
@@ -48,6 +49,7 @@ def _engine() -> jinja2.Environment:
         "class_words": wording.class_words,
         "shell": wording.shell_word,
         "count_of": wording.count_of,
+        "read_words": in_words,
         "reason": REASON_WORDS.__getitem__,
         "short": lambda digest: digest[:12],
         "plainly": lambda text: text.replace("_", " "),

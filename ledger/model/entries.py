@@ -12,34 +12,17 @@ from pydantic import Field
 
 from ledger.model.base import Commit, Digest, FineTime, Name, OutcomeName, RecordId, Slug, Strict, Text, Time
 from ledger.model.budget import Cost
+from ledger.model.envelope import Envelope, FrozenRule, Tool
+from ledger.model.events import AmendEntry, DeviateEntry, SupersedeEntry, WithdrawEntry
+from ledger.model.ladder import Trigger
 from ledger.model.plan import Prereg
+from ledger.model.power import PowerTable
+from ledger.model.reads import ReadTrace
 from ledger.model.run import Outcome, RunId
 from ledger.model.trace import GuardTrace, Note, RuleTrace, RunStanding, Truth
 from ledger.model.values import Resource, Sourced, Unknown
 
 ENTRY_SCHEMA = "ledger/entry/v1"
-
-
-class Person(Strict):
-    """Who wrote an entry, as git or the command line said; not proven without a signature."""
-
-    name: Text = Field(description="Name.")
-    email: Text | None = Field(default=None, description="Address.")
-
-
-class Tool(Strict):
-    """The program that wrote an entry."""
-
-    name: Text = Field(description="Distribution name.")
-    version: Text = Field(description="Its version.")
-
-
-class FrozenRule(Strict):
-    """A rule as frozen: its text, and its typed tree with numbers in base units as exact text."""
-
-    outcome: OutcomeName = Field(description="The outcome it decides.")
-    text: Text = Field(description="Source text.")
-    ast: dict[str, Any] = Field(description="Typed syntax tree; see ledger/rules/syntax.py for its nodes.")
 
 
 class PinnedBaseline(Strict):
@@ -66,6 +49,9 @@ class FreezeBody(Strict):
     plan: Prereg = Field(description="The plan, read, with defaults filled in.")
     rules: tuple[FrozenRule, ...] = Field(description="Each rule, parsed and typed.")
     cost: Cost | None = Field(default=None, description="The cost estimate held against the gate.")
+    power: PowerTable | None = Field(default=None, description="How well the plan can tell, under the noise it states.")
+    kill: tuple[Trigger, ...] = Field(default=(), description="Kill conditions over metrics, for the harness.")
+    fits: dict[Name, Trigger] = Field(default_factory=dict, description="What fits means, by searching rung.")
     baselines: tuple[PinnedBaseline, ...] = Field(default=(), description="Baselines re-pinned at then-HEAD.")
     code: CodePin = Field(description="Code pins.")
     notes: tuple[Note, ...] = Field(default=(), description="What check warned of.")
@@ -82,6 +68,7 @@ class Rejection(Strict):
         "unknown_rung",
         "pin_mismatch",
         "settings_mismatch",
+        "seed_mismatch",
         "clock",
     ] = Field(description="Stable short name.")
     text: Text = Field(description="In words, with expected and found.")
@@ -109,11 +96,15 @@ class DecideBody(Strict):
     """What the frozen rule says of the evidence present."""
 
     freeze: Digest = Field(description="The freeze entry.")
+    amendments: tuple[Digest, ...] | None = Field(
+        default=None, description="Every amendment of the plan that it was decided under, in order, if there are any."
+    )
     evidence: tuple[Digest, ...] = Field(description="Every run entry looked at, sorted.")
     disposition: OutcomeName = Field(description="One outcome of the plan, INCONCLUSIVE or VOID.")
     why: Text = Field(description="The reason, in words.")
     trace: tuple[RuleTrace, ...] = Field(description="Each outcome's rule, in order.")
     guards: tuple[GuardTrace, ...] = Field(default=(), description="Each guard.")
+    reads: dict[Name, ReadTrace] | None = Field(default=None, description="Each named read, evaluated.")
     runs: tuple[RunStanding, ...] = Field(description="Every run, and what it counts for.")
     descriptive: dict[str, Sourced] = Field(
         default_factory=dict, description="Numbers observed, by rung.metric; they describe and do not decide."
@@ -123,36 +114,31 @@ class DecideBody(Strict):
     tool: Tool = Field(description="The program that evaluated the rule.")
 
 
-class _Envelope(Strict):
-    schema_: Literal["ledger/entry/v1"] = Field(alias="schema", description="Format and version.")
-    record: RecordId = Field(description="The record it belongs to.")
-    parents: tuple[Digest, ...] = Field(description="Every head of the record when it was written, sorted.")
-    at: Time = Field(description="When it was written, by the writer's clock, UTC.")
-    by: Person | None = Field(default=None, description="Who wrote it.")
-
-
-class FreezeEntry(_Envelope):
+class FreezeEntry(Envelope):
     """The plan became immutable."""
 
     kind: Literal["freeze"] = Field(description="Kind of entry.")
     body: FreezeBody = Field(description="What was fixed.")
 
 
-class RunEntry(_Envelope):
+class RunEntry(Envelope):
     """A run file was taken in."""
 
     kind: Literal["run"] = Field(description="Kind of entry.")
     body: RunBody = Field(description="What was derived from it.")
 
 
-class DecideEntry(_Envelope):
+class DecideEntry(Envelope):
     """The frozen rule was evaluated."""
 
     kind: Literal["decide"] = Field(description="Kind of entry.")
     body: DecideBody = Field(description="What it said.")
 
 
-Entry = Annotated[FreezeEntry | RunEntry | DecideEntry, Field(discriminator="kind")]
+Entry = Annotated[
+    FreezeEntry | RunEntry | DecideEntry | AmendEntry | DeviateEntry | SupersedeEntry | WithdrawEntry,
+    Field(discriminator="kind"),
+]
 
 
 class EntryDocument(Strict):

@@ -13,7 +13,10 @@ from ledger.model.base import AboveZero, Name, Positive, Slug, Strict, Text, Yes
 
 
 class Ambiguous(Strict):
-    """Between these multiples of the band the guard is ambiguous: a calibration rung is called, the band stays."""
+    """Between these multiples of the band the guard is ambiguous, and calls for the calibration rung: an A/A re-run.
+
+    The band stays. The rung settles it: pass where the control differs as much from its own re-run, else fail.
+    """
 
     above: AboveZero = Field(description="Up to this multiple of the band it passes.")
     up_to: AboveZero = Field(description="Beyond this multiple it fails.")

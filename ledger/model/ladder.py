@@ -78,6 +78,13 @@ class EachRung(Strict):
     save: int = Field(default=0, ge=0, description="Checkpoint saves.")
 
 
+class Exclude(Strict):
+    """A frozen criterion by which an attempt does not count, whatever it shows otherwise."""
+
+    when: Text = Field(description="A comparison over a metric, such as load_average > 4.")
+    why: Text = Field(description="Why such an attempt is no answer to the question.")
+
+
 class Ladder(Strict):
     """The rungs, in the order they run."""
 
@@ -86,10 +93,33 @@ class Ladder(Strict):
     on_oom: Literal["record_and_continue", "stop"] = Field(
         default="record_and_continue", description="What an out-of-memory rung does to the ladder."
     )
-    attempts: Literal["first_complete"] = Field(
-        default="first_complete", description="Which attempt of a rung counts, when there are several."
+    attempts: Literal["first_complete", "pooled"] = Field(
+        default="first_complete",
+        description="Which attempts of a rung count, when there are several: the first complete one, or the median "
+        "over all complete ones.",
+    )
+    exclude: tuple[Exclude, ...] | None = Field(default=None, description="Attempts that do not count, and why.")
+    rounds: Positive = Field(
+        default=1,
+        description="How often the ladder is run through; every second round backwards (ABBA). More than 1 is pooled.",
     )
     rungs: tuple[Rung, ...] = Field(min_length=1, max_length=400, description="The rungs.")
+
+    @property
+    def pools(self) -> bool:
+        """Whether a rung's numbers are medians over all its complete attempts."""
+        return self.attempts == "pooled" or self.rounds > 1
+
+
+class Trigger(Strict):
+    """A comparison over a metric, resolved so that a harness needs neither the plan's units nor its parser."""
+
+    metric: Name = Field(description="The metric it was written with.")
+    source: Text = Field(description="Series or value of the run file that it looks at.")
+    phase: Text | None = Field(default=None, description="Phase of a value; absent for a series.")
+    op: Literal["<=", "<", ">=", ">"] = Field(description="Comparison of the source with the limit.")
+    limit: Text = Field(description="The limit in base units, exact: a decimal or n/d.")
+    unit: UnitText = Field(description="The base unit: s, B, 1.")
 
 
 class Kill(Strict):

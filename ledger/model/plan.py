@@ -12,6 +12,7 @@ from pydantic import Field
 from ledger.model.base import (
     Commit,
     Date,
+    Digest,
     EvidenceClass,
     Name,
     RecordId,
@@ -24,6 +25,8 @@ from ledger.model.budget import Budget
 from ledger.model.decision import Decision, Expectation
 from ledger.model.guards import Guard
 from ledger.model.ladder import Kill, Ladder, Metric
+from ledger.model.power import AcceptUnderpowered, Power
+from ledger.model.reads import Read
 from ledger.model.values import StatedValue
 
 PLAN_SCHEMA = "ledger/prereg/v1"
@@ -134,6 +137,13 @@ class Rides(Strict):
     how: Text = Field(alias="as", description="How it is carried over, such as a named amendment.")
 
 
+class Supersedes(Strict):
+    """The record whose place this one takes, as it stood when this plan was drafted."""
+
+    record: RecordId = Field(description="That record.")
+    head: Digest = Field(description="Its newest entry then.")
+
+
 class Prereg(Strict):
     """A plan: question, metrics, ladder, guards and the rule that will decide."""
 
@@ -158,18 +168,24 @@ class Prereg(Strict):
     baselines: tuple[Baseline, ...] | None = Field(default=None, description="Earlier states, re-pinned at freeze.")
     code: Code | None = Field(default=None, description="The code under test.")
     workload: Workload | None = Field(default=None, description="What the bundled harness runs.")
-    metrics: dict[Name, Metric] = Field(min_length=1, description="Metrics by name.")
+    metrics: dict[Name, Metric] = Field(default_factory=dict, description="Metrics by name.")
     ladder: Ladder = Field(description="The runs, in order.")
     comparable: tuple[Name, ...] | None = Field(
         default=None,
         description="Facts that must agree between compared runs; a fixed list applies when absent.",
     )
     guards: dict[Name, Guard] | None = Field(default=None, description="Checks that can bar an outcome, by name.")
+    reads: dict[Name, Read] | None = Field(default=None, description="Named analyses that a rule may refer to.")
     decision: Decision = Field(description="The rule.")
+    power: Power | None = Field(default=None, description="What is expected of noise: how well the plan can tell.")
+    accept_underpowered: AcceptUnderpowered | None = Field(
+        default=None, description="Freeze although noise alone is wider than the margin."
+    )
     expectations: tuple[Expectation, ...] | None = Field(default=None, description="Predictions, with confidence.")
     budget: Budget | None = Field(default=None, description="What it may cost.")
     kill: tuple[Kill, ...] | None = Field(default=None, description="What stops the ladder.")
     window: Window | None = Field(default=None, description="When it may run.")
     checklist: tuple[ChecklistItem, ...] | None = Field(default=None, description="What to finish before freeze.")
     rides: Rides | None = Field(default=None, description="The record the result feeds.")
+    supersedes: Supersedes | None = Field(default=None, description="The record whose place this one takes.")
     notes: Text | None = Field(default=None, description="Anything a reader should know; decides nothing.")

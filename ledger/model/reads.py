@@ -10,14 +10,20 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ledger.model.base import Name, Positive, Strict, Text, UnitText
-from ledger.model.ladder import AcrossRanks, Statistic
+from ledger.model.base import Count, Digest, Name, Positive, Strict, Text, UnitText
+from ledger.model.ladder import AcrossRanks, Statistic, Window
+from ledger.model.values import Value
 
 Purpose = Literal["primary", "secondary", "guard", "context", "record_only"]
+DECIDING: tuple[Purpose, ...] = ("primary", "secondary", "guard")
+"""Purposes of reads that an outcome may refer to; no other number is read."""
+
+ATTRIBUTES = ("value", "low", "high")
+"""What a rule may ask of a read; low and high need an interval."""
 
 
 class Interval(Strict):
-    """A bootstrap interval with every choice frozen."""
+    """A bootstrap percentile interval with every choice frozen; see ``ledger/bootstrap.py`` for the method."""
 
     level: Annotated[float, Field(gt=0, lt=1)] = Field(description="Share of the distribution inside, such as 0.95.")
     resamples: int = Field(ge=100, le=20000, description="Number of resamples.")
@@ -39,7 +45,7 @@ class SeriesRead(_Read):
     series: Text = Field(description="Per-step series of the run file.")
     statistic: Statistic | Literal["quantile"] = Field(description="How the window becomes one number.")
     quantile: Annotated[float, Field(gt=0, lt=1)] | None = Field(default=None, description="For quantile: its share.")
-    window: Text = Field(pattern=r"^(all|last [1-9][0-9]*)$", description="Steps it sees: all, or last N.")
+    window: Window = Field(description="Steps it sees: all, or last N.")
     across_ranks: AcrossRanks = Field(default="max", description="How ranks become one, at each step.")
     interval: Interval | None = Field(default=None, description="Block bootstrap over the window.")
 
@@ -49,15 +55,22 @@ class SeriesRead(_Read):
             raise ValueError("quantile: goes with statistic: quantile, and only with it")
         return self
 
+    @property
+    def samples(self) -> int | None:
+        """How many samples the window holds; None for all of them."""
+        return None if self.window == "all" else int(self.window.split()[1])
+
 
 class CompareRead(_Read):
     """The ratio or the difference of one metric on two rungs."""
 
     kind: Literal["ratio", "difference"] = Field(description="Kind of read.")
-    metric: Name = Field(description="A metric of the plan that is read off a series.")
+    metric: Name = Field(description="A metric of the plan.")
     of: Name = Field(description="The rung above the line, or from which is subtracted.")
     to: Name = Field(description="The rung below the line, or which is subtracted.")
-    interval: Interval | None = Field(default=None, description="Block bootstrap over both windows, apart.")
+    interval: Interval | None = Field(
+        default=None, description="Block bootstrap over both windows, each by itself; the metric must be of a series."
+    )
 
 
 class PairedRead(_Read):
@@ -69,11 +82,14 @@ class PairedRead(_Read):
     minus: Name = Field(description="The rung which is subtracted.")
     statistic: Literal["mean", "median"] = Field(default="mean", description="How differences become one number.")
     at_least: Positive = Field(default=2, description="Fewer pairs than this leave it unknown.")
+    left_out_at_most: Count = Field(
+        default=0, description="Items without a partner, or without a number, that may be left out; more: unknown."
+    )
     interval: Interval | None = Field(default=None, description="Bootstrap over the pairs.")
 
 
 class HalfBandRead(_Read):
-    """Half the range of a metric over repeats of the control: what no change at all looks like."""
+    """Half the range of a metric over runs of the control: what no change at all looks like."""
 
     kind: Literal["aa_half_band"] = Field(description="Kind of read.")
     metric: Name = Field(description="The metric.")
@@ -83,5 +99,16 @@ class HalfBandRead(_Read):
 
 Read = Annotated[SeriesRead | CompareRead | PairedRead | HalfBandRead, Field(discriminator="kind")]
 
-ATTRIBUTES = ("value", "low", "high")
-"""What a rule may ask of a read; low and high need an interval."""
+
+class ReadTrace(Strict):
+    """One read, evaluated."""
+
+    what: Text = Field(description="What was computed, in words.")
+    purpose: Purpose = Field(description="What the plan has it for.")
+    value: Value = Field(description="The number.")
+    low: Value | None = Field(default=None, description="Lower end of its interval, if the plan asks for one.")
+    high: Value | None = Field(default=None, description="Upper end of its interval.")
+    n: Count = Field(description="How many samples, pairs or runs it was computed from.")
+    left_out: Count = Field(default=0, description="How many were left out.")
+    left_out_because: Text | None = Field(default=None, description="Which, and why.")
+    inputs: tuple[Digest, ...] = Field(default=(), description="The run entries it was computed from.")

@@ -8,6 +8,7 @@ A run file is kept byte for byte; nothing here decides whether it counts: see ``
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -69,6 +70,7 @@ class Outcome(Strict):
     phase: Text | None = Field(default=None, description="The phase it happened in.")
     step: Count | None = Field(default=None, description="The step it happened in, from 0.")
     message: Text | None = Field(default=None, description="What the program said.")
+    kill: Count | None = Field(default=None, description="Place, from 0, of the frozen kill condition that fired.")
     requested_bytes: Count | None = Field(default=None, description="The allocation that failed.")
     limits: dict[str, Count] | None = Field(
         default=None, description="Limit in force, in bytes, for each peak value that it bounds from below."
@@ -130,6 +132,31 @@ class Check(Strict):
     definition: Text = Field(description="What it compares and how.")
 
 
+class Items(Strict):
+    """A number for each of a set of items, such as one score a test question; its unit is in ``definitions``."""
+
+    keys: tuple[Text, ...] = Field(description="What each number is of; no key stands twice.")
+    values: tuple[Number, ...] = Field(description="The numbers, in the order of the keys.")
+
+    @model_validator(mode="after")
+    def _one_each(self) -> Items:
+        if len(self.keys) != len(self.values):
+            raise ValueError(f"{len(self.keys)} keys and {len(self.values)} values; each key needs one value")
+        if twice := sorted(key for key, count in Counter(self.keys).items() if count > 1):
+            raise ValueError(f"a key stands twice: {', '.join(twice[:3])}")
+        return self
+
+
+class Probe(Strict):
+    """One value tried in a search for the largest setting that fits."""
+
+    setting: Slug = Field(description="The setting that was varied.")
+    value: Scalar = Field(description="The value tried.")
+    outcome: OutcomeKind = Field(description="How it ended.")
+    measured: dict[Slug, Number] = Field(default_factory=dict, description="What was measured, by value name.")
+    fits: bool | UnknownFact = Field(description="Whether it fits, as the plan says what fits means.")
+
+
 class Run(Strict):
     """One attempt of one rung."""
 
@@ -150,11 +177,14 @@ class Run(Strict):
     ranks: tuple[Rank, ...] = Field(description="What each rank measured; empty when none got far enough.")
     counts: Exercised = Field(description="What was exercised.")
     checks: dict[Slug, Check] = Field(default_factory=dict, description="Numeric checks.")
+    items: dict[Name, Items] = Field(default_factory=dict, description="Tables with a number an item, by name.")
+    probes: tuple[Probe, ...] = Field(default=(), description="Values tried in a search, in order.")
 
     @model_validator(mode="after")
     def _all_defined(self) -> Run:
         used = {name for rank in self.ranks for name in rank.series}
         used |= {name for rank in self.ranks for values in rank.phases.values() for name in values}
+        used |= {*self.items, *(name for probe in self.probes for name in probe.measured)}
         missing = sorted(used - set(self.definitions))
         if missing:
             raise ValueError(f"no definition for {', '.join(missing)}; every series and value needs one")

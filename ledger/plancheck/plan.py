@@ -13,6 +13,7 @@ from ledger.model.plan import Prereg
 from ledger.model.trace import Note
 from ledger.plancheck.ladder import ladder_faults
 from ledger.plancheck.readiness import readiness_faults
+from ledger.plancheck.reads import read_faults
 from ledger.plancheck.rules import rule_faults
 from ledger.plancheck.structure import Fault, structure_faults
 
@@ -24,7 +25,10 @@ def check_plan(plan: Prereg, positions: Positions | None = None) -> list[Problem
     faults: list[Fault] = [*structure_faults(plan), *ladder_faults(plan)]
     # Rules are read against the ladder: with two rungs of one name there is nothing to read them against.
     if not any(problem.code == "duplicate_rung" for _, problem in faults):
-        faults += rule_faults(plan)
+        faults += read_faults(plan)
+        # A rule cannot be read against a read that itself refers to nothing.
+        if not any(problem.severity == "error" for path, problem in faults if path[:1] == ("reads",)):
+            faults += rule_faults(plan)
     faults += readiness_faults(plan)
     found = [_placed(path, problem, positions or {}) for path, problem in faults]
     return sorted(found, key=lambda problem: _ORDER.index(problem.severity))

@@ -153,23 +153,14 @@ def _conditions(plan: Prereg) -> Iterator[Fault]:
 
 
 def _left_to_people(plan: Prereg) -> Iterator[Fault]:
-    """Typed fields that are frozen and shown, and that this version's runner does not act on by itself."""
-    searches = [rung.id for rung in plan.ladder.rungs if rung.search is not None]
-    conditional = [rung.id for rung in plan.ladder.rungs if rung.run_if is not None]
-    fields = (
-        (bool(plan.kill), ("kill",), "kill conditions"),
-        (plan.window is not None, ("window",), "the run window"),
-        (bool(searches), ("ladder", "rungs"), f"the search of {', '.join(searches)}"),
-        (bool(conditional), ("ladder", "rungs"), f"when {', '.join(conditional)} runs"),
-        (plan.budget is not None, ("budget", "on_projected_overrun"), "a projected overrun"),
-    )
-    for present, path, what in fields:
-        if present:
-            yield (
-                path,
-                Problem(
-                    "left_to_people",
-                    f"{what}: frozen and shown, and left to people; ledger run does not act on it",
-                    severity="warning",
-                ),
-            )
+    """What is frozen and shown, and what no program here can see."""
+    after = (plan.window.after if plan.window else None) or ()
+    if after:
+        yield (
+            ("window", "after"),
+            Problem(
+                "left_to_people",
+                f"that {', '.join(after)} ended first is frozen and shown, and left to people to keep",
+                severity="warning",
+            ),
+        )

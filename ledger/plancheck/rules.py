@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ledger.errors import InputError, Problem, RuleError
 from ledger.model.decision import INCONCLUSIVE, Example, Outcome
 from ledger.model.plan import Prereg
+from ledger.model.reads import DECIDING
 from ledger.model.values import Measured, Sourced, StatedRange, StatedValue, Unknown, Value, words
 from ledger.plancheck.structure import Fault, Path, unknown_name
 from ledger.references import Namespace, rung_of
@@ -32,6 +33,7 @@ def rule_faults(plan: Prereg) -> Iterator[Fault]:
         if expr is not None:
             parsed[outcome.name] = expr
             yield from _roles(outcome, references(expr), names, path)
+            yield from _purposes(references(expr), names, path)
     for index, outcome in enumerate(plan.decision.outcomes):
         if outcome.when is None:
             # What is left when the others are false is decided by all that they refer to.
@@ -39,7 +41,8 @@ def rule_faults(plan: Prereg) -> Iterator[Fault]:
             yield from _roles(outcome, others, names, ("decision", "outcomes", index))
     sound = len(parsed) == sum(1 for outcome in plan.decision.outcomes if outcome.when is not None)
     if sound:
-        yield from ((("decision", "outcomes"), fault) for fault in faults(list(parsed.items()), names.types))
+        proofs = faults(list(parsed.items()), names.types, signed=names.signed)
+        yield from ((("decision", "outcomes"), fault) for fault in proofs)
     for index, one in enumerate(plan.expectations or ()):
         yield from ((("expectations", index, "claim"), problem) for problem in read_rule(one.claim, names)[1])
     if sound:
@@ -89,16 +92,34 @@ def _roles(outcome: Outcome, decided_by: Iterable[str], names: Namespace, path: 
     if not outcome.changes_something:
         return
     for reference in decided_by:
-        role = names.roles[rung_of(reference)]
-        if role in NEVER_ADOPT_ON:
+        for rung in names.compared(reference):
+            role = names.roles.get(rung)
+            if role in NEVER_ADOPT_ON:
+                yield (
+                    path,
+                    Problem(
+                        "adopts_on_role",
+                        f"{outcome.name} would be decided by {reference}, and {rung} is a {role} rung",
+                        expected="control and candidate rungs only",
+                        found=reference,
+                        hint=f"compare a candidate, or give {rung} another role before anything runs",
+                    ),
+                )
+
+
+def _purposes(decided_by: Iterable[str], names: Namespace, path: Path) -> Iterator[Fault]:
+    """No outcome may refer to a read that the plan has for context only."""
+    for reference in decided_by:
+        if not names.may_decide(reference):
+            read = names.reads[rung_of(reference)]
             yield (
                 path,
                 Problem(
-                    "adopts_on_role",
-                    f"{outcome.name} would be decided by {reference}, and {rung_of(reference)} is a {role} rung",
-                    expected="control and candidate rungs only",
+                    "read_not_deciding",
+                    f"the rule refers to {reference}, and the plan has that read as {read.purpose.replace('_', ' ')}",
+                    expected=f"reads whose purpose is {', '.join(DECIDING[:-1])} or {DECIDING[-1]}",
                     found=reference,
-                    hint=f"compare a candidate, or give {rung_of(reference)} another role before anything runs",
+                    hint="give the read one of these purposes before anything runs, or leave it out of the rule",
                 ),
             )
 

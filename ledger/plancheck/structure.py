@@ -6,7 +6,6 @@ in ``readiness.py``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any
@@ -15,12 +14,10 @@ from ledger.errors import InputError, Problem
 from ledger.guards import reruns_of
 from ledger.model.guards import OverlayGuard
 from ledger.model.plan import Prereg
-from ledger.units import parse_quantity, parse_unit
+from ledger.triggers import read_trigger
 
 Path = tuple[str | int, ...]
 Fault = tuple[Path, Problem]
-
-_COMPARISON = re.compile(r"^([A-Za-z_][A-Za-z0-9_]*) *(<=|<|>=|>) *(.+)$")
 
 
 def structure_faults(plan: Prereg) -> Iterator[Fault]:
@@ -142,29 +139,7 @@ def _comparisons(plan: Prereg) -> Iterator[Fault]:
 
 def _comparison(plan: Prereg, path: Path, text: str) -> Iterator[Fault]:
     """A metric of whichever rung is running, against a constant."""
-    match = _COMPARISON.match(text)
-    if match is None:
-        yield (
-            path,
-            Problem(
-                "bad_comparison",
-                "this is not a comparison",
-                expected="metric <= quantity, such as peak <= 71 GiB",
-                found=text,
-            ),
-        )
-        return
-    if match[1] not in plan.metrics:
-        yield path, unknown_name("metric", match[1], plan.metrics)
-        return
     try:
-        quantity = parse_quantity(match[3])
+        read_trigger(text, plan.metrics)
     except InputError as error:
         yield path, error.problem
-        return
-    unit = plan.metrics[match[1]].unit
-    if quantity.unit.dimension != parse_unit(unit).dimension:
-        yield (
-            path,
-            Problem("unit_clash", f"{match[1]} is in {unit}", expected=f"a quantity in {unit}", found=match[3]),
-        )

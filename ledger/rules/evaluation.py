@@ -112,6 +112,11 @@ def truth_at(expr: Expr, point: Mapping[str, Fraction]) -> Truth:
     return _truth(expr, lambda c: interval.compare(number(c.left, ranges), c.op, number(c.right, ranges)))
 
 
+def truth_with(expr: Expr, comparison: Callable[[Compare], Truth]) -> Truth:
+    """The verdict of ``expr`` when ``comparison`` says what each of its clauses comes to."""
+    return _truth(expr, comparison)
+
+
 class _Evaluation:
     def __init__(self, values: dict[str, Sourced], types: Types, units: Mapping[str, str], apart: Apart | None) -> None:
         self.apart = apart

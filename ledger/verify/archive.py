@@ -17,7 +17,7 @@ from ledger.errors import IntegrityError, LedgerError
 from ledger.store import shown
 from ledger.verify import committed
 from ledger.verify.pages import pages
-from ledger.verify.record import folder_checks
+from ledger.verify.record import event_check, folder_checks
 from ledger.verify.report import CHECKS, Check, Report, failed, run_check, skipped
 from ledger.verify.subject import Subject
 
@@ -64,7 +64,9 @@ def _inside(
     target = ledger.records_dir / record_id
     target.mkdir()
     for name, content in packing.part(files, "record").items():
-        store.write_file(target / name, content)
+        place = target / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)  # gone again in a moment: it need not survive a loss of power
     subject = Subject(store.Record(ledger.records_dir, record_id))
     checks += folder_checks(subject)
     checks.append(pages(subject, files))
@@ -73,4 +75,5 @@ def _inside(
     )
     wanted = skipped("head", "no published head was given (--head)")
     checks.append(wanted if head is None else run_check("head", partial(committed.head, subject.record, head)))
+    checks.append(event_check(subject))
     return Report(path.name, tuple(checks), subject.heads)

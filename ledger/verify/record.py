@@ -12,6 +12,7 @@ from ledger import vcs
 from ledger.errors import StateError
 from ledger.store import Record
 from ledger.verify import committed, files, replay
+from ledger.verify.events import events
 from ledger.verify.report import NOT_AN_ARCHIVE, Check, Report, run_check, skipped
 from ledger.verify.subject import Subject
 
@@ -37,7 +38,7 @@ def verify_record(record: Record, *, head: str | None, repo: vcs.Repo | None) ->
     subject = Subject(record)
     checks = [skipped("archive", NOT_AN_ARCHIVE), skipped("manifest", NOT_AN_ARCHIVE)]
     checks += folder_checks(subject)
-    checks += [skipped("pages", NOT_AN_ARCHIVE), _committed(record, repo), _head(record, head)]
+    checks += [skipped("pages", NOT_AN_ARCHIVE), _committed(record, repo), _head(record, head), event_check(subject)]
     if not subject.stored and not any(
         check.verdict == "fail" and check.name in ("entries", "committed", "head") for check in checks
     ):
@@ -55,6 +56,11 @@ def verify_record(record: Record, *, head: str | None, repo: vcs.Repo | None) ->
 def folder_checks(subject: Subject) -> list[Check]:
     """Checks 3 to 10."""
     return [run_check(name, partial(check, subject)) for name, check in _FOLDER]
+
+
+def event_check(subject: Subject) -> Check:
+    """Check 14."""
+    return run_check("events", partial(events, subject))
 
 
 def _committed(record: Record, repo: vcs.Repo | None) -> Check:

@@ -6,13 +6,14 @@ Each uses the very functions that wrote the entries, on the kept inputs.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from ledger import __version__
 from ledger.canonical import canonical_bytes, digest
 from ledger.derive import Pins, decide_body, freeze_body, kept_as, read_plan, run_body
 from ledger.errors import InputError, IntegrityError, Problem
-from ledger.model.entries import DecideEntry, FreezeEntry, RunEntry
+from ledger.model.entries import DecideEntry, FreezeEntry, RunBody, RunEntry
 from ledger.plancheck import freeze_notes
 from ledger.verify.subject import Subject
 
@@ -20,6 +21,16 @@ PROSE = frozenset(
     {"arithmetic", "derivation", "detail", "incomplete_because", "notes", "reason", "text", "what", "why"}
 )
 """Fields of derived entries that say in words what other fields say in figures."""
+
+ALWAYS_WRITTEN = frozenset(
+    {
+        *("prereg", "plan", "rules", "ast", "baselines", "code", "paths", "commit", "tree"),
+        *("run", "freeze", "run_id", "rung", "began_at", "ended_at", "outcome", "complete", "rejections", "metrics"),
+        *("evidence", "disposition", "trace", "guards", "runs", "descriptive", "standing", "verdict", "clauses"),
+        *("requires", "value", "unit", "class", "kind", "digest", "sha256", "size", "name", "points"),
+    }
+)
+"""Fields that the first version of the format wrote already, as far as anything follows from them."""
 
 _FORGED = "this program writes no such thing: bring the true files back, from git or from an archive"
 
@@ -35,7 +46,7 @@ def freeze(subject: Subject) -> str:
     for key, entry in subject.freezes.items():
         pins = Pins(entry.body.code, entry.body.baselines, entry.body.tool)
         replayed = freeze_body(prereg, plan, pins, freeze_notes(plan)).to_json()
-        problems += list(_differences(subject, key, replayed))
+        problems += list(differences(subject, key, replayed))
         if plan.id != subject.record.id:
             problems.append(
                 Problem(
@@ -63,24 +74,31 @@ def freeze(subject: Subject) -> str:
 
 def intake(subject: Subject) -> str:
     """Check 8."""
-    found = _frozen(subject)
+    frozen_of(subject)
     problems = []
-    for key, one in subject.intakes.items():
-        entry = subject.runs[key]
-        resource = kept_as(entry.body.run.digest["sha256"], entry.body.run.size)  # both are check 5's business
-        replayed = run_body(*found, one.run, resource, entry.at, entry.body.tool).to_json()
-        problems += list(_differences(subject, key, replayed))
+    for key in subject.intakes:
+        problems += list(differences(subject, key, _taken_in_again(subject, key).to_json()))
     return _done([*subject.intake_problems, *problems], f"{len(subject.intakes)} runs read again")
 
 
+def _taken_in_again(subject: Subject, key: str) -> RunBody:
+    body = subject.runs[key].body
+    resource = kept_as(body.run.digest["sha256"], body.run.size)  # both are check 5's business
+    held = subject.protocol(key)
+    run, at = subject.intakes[key].run, subject.runs[key].at
+    return run_body(held.digest, held.freeze, run, resource, at, body.tool)
+
+
 def decision(subject: Subject) -> str:
-    """Check 9."""
-    found = _frozen(subject)
+    """Check 9. From the run files again, not from what the run entries say of them."""
+    frozen_of(subject)
+    again = {key: replace(one, body=_taken_in_again(subject, key)) for key, one in subject.intakes.items()}
     problems = []
     for key, entry in subject.decisions.items():
-        before = subject.ancestors(key)
-        intakes = [one for digest_, one in subject.intakes.items() if digest_ in before]
-        problems += list(_differences(subject, key, decide_body(*found, intakes, entry.body.tool).to_json()))
+        held, before, seen = subject.protocol(key), subject.before(key), subject.ancestors(key)
+        intakes = [one for digest_, one in again.items() if digest_ in seen]
+        replayed = decide_body(held.digest, held.freeze, intakes, entry.body.tool, before)
+        problems += list(differences(subject, key, replayed.to_json()))
     words = ", ".join(entry.body.disposition for entry in subject.decisions.values()) or "none made yet"
     return _done(problems, f"decisions: {words}")
 
@@ -91,7 +109,7 @@ def order(subject: Subject) -> str:
 
 
 def _order_problems(subject: Subject) -> Iterator[Problem]:
-    key, _ = _frozen(subject)
+    key, _ = frozen_of(subject)
     if len(subject.freezes) > 1:
         yield Problem(
             "two_freezes",
@@ -137,21 +155,22 @@ def _order_problems(subject: Subject) -> Iterator[Problem]:
 
 
 def _doubled(subject: Subject) -> Iterator[Problem]:
+    """Two branches may each take in the same bytes and be merged; other bytes for one run are another matter."""
     seen: dict[str, str] = {}
     for key, entry in subject.runs.items():
         other = seen.setdefault(entry.body.run_id, key)
-        if other != key:
+        if entry.body.run.digest != subject.runs[other].body.run.digest:
             yield Problem(
                 "run_twice",
-                f"run {entry.body.run_id} was taken in twice",
+                f"run {entry.body.run_id} was taken in twice, from two files",
                 where=subject.where(key),
-                expected="once",
-                found=subject.where(other),
+                expected=f"the bytes of {subject.where(other)}",
+                found="other bytes",
                 hint="two branches took in other bytes for one run; find out which file the harness wrote",
             )
 
 
-def _frozen(subject: Subject) -> tuple[str, FreezeEntry]:
+def frozen_of(subject: Subject) -> tuple[str, FreezeEntry]:
     if subject.freeze is None:
         raise IntegrityError(
             "no_freeze",
@@ -164,11 +183,12 @@ def _frozen(subject: Subject) -> tuple[str, FreezeEntry]:
     return subject.freeze
 
 
-def _differences(subject: Subject, key: str, replayed: dict[str, Any]) -> Iterator[Problem]:
+def differences(subject: Subject, key: str, replayed: dict[str, Any]) -> Iterator[Problem]:
     """What is kept against what follows from the inputs: the first field that differs, with both values."""
     kept = subject.stored_of(key).entry["body"]
     if kept["tool"]["version"] != __version__:
-        kept, replayed = _without_prose(kept), _without_prose(replayed)
+        kept = _without_prose(kept)
+        replayed = _as_far_as(kept, _without_prose(replayed))
     if canonical_bytes(kept) == canonical_bytes(replayed):
         return
     path, expected, found = _first_difference(replayed, kept, "body")
@@ -180,6 +200,19 @@ def _differences(subject: Subject, key: str, replayed: dict[str, Any]) -> Iterat
         found=_short(found),
         hint="the entry was not written by this derivation: it was edited, or written by another version",
     )
+
+
+def _as_far_as(kept: Any, replayed: Any) -> Any:
+    """``replayed`` without the fields that ``kept`` has not: a later version may record more, and never less.
+
+    What every version has written must be there: else a forger would name another version and leave out a rejection.
+    """
+    if isinstance(kept, dict) and isinstance(replayed, dict):
+        fields = {key: part for key, part in replayed.items() if key in kept or key in ALWAYS_WRITTEN}
+        return {key: _as_far_as(kept.get(key), part) for key, part in fields.items()}
+    if isinstance(kept, list) and isinstance(replayed, list) and len(kept) == len(replayed):
+        return [_as_far_as(one, other) for one, other in zip(kept, replayed, strict=True)]
+    return replayed
 
 
 def _without_prose(value: Any) -> Any:

@@ -25,6 +25,7 @@ CHECKS: dict[str, tuple[int, str]] = {
     "pages": (11, "the pages say what the record says"),
     "committed": (12, "the record is what git holds, and nothing was removed from its history"),
     "head": (13, "the published head is in the record"),
+    "events": (14, "each amendment follows from the plan before it, and nothing was done that an event had ruled out"),
 }
 
 

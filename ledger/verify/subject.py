@@ -8,9 +8,10 @@ from __future__ import annotations
 from functools import cached_property
 
 from ledger.accounting import Intake
-from ledger.actions.reading import RUN_MAX_BYTES, read_run, typed_entry
+from ledger.actions.reading import RUN_MAX_BYTES, read_run, typed_entries
 from ledger.errors import EnvironmentFault, LedgerError, Problem
 from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunEntry
+from ledger.protocol import Protocol, protocol
 from ledger.store import Record, Stored
 
 
@@ -20,12 +21,8 @@ class Subject:
     def __init__(self, record: Record) -> None:
         self.record = record
         self.stored, self.entry_problems = _scan(record)
-        self.typed: dict[str, Entry] = {}
-        for one in self.stored:
-            try:
-                self.typed[one.digest] = typed_entry(one)
-            except LedgerError as error:
-                self.entry_problems += error.problems
+        self.typed, problems = typed_entries(self.stored)
+        self.entry_problems += problems
 
     def stored_of(self, digest: str) -> Stored:
         """The stored entry with that digest."""
@@ -69,6 +66,19 @@ class Subject:
                 found.add(one)
                 waiting += parents.get(one, ())
         return found
+
+    def before(self, digest: str) -> list[tuple[str, Entry]]:
+        """Every typed entry that ``digest`` follows, in the order of the record."""
+        seen = self.ancestors(digest)
+        return [(key, entry) for key, entry in self.typed.items() if key in seen]
+
+    def protocol(self, digest: str) -> Protocol:
+        """What held when ``digest`` was written: the freeze, and the amendments it follows.
+
+        Raises IntegrityError when the amendments leave no plan.
+        """
+        assert self.freeze is not None  # the checks that ask have seen a freeze
+        return protocol(self.freeze, self.before(digest))
 
     @cached_property
     def intakes(self) -> dict[str, Intake]:

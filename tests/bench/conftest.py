@@ -62,14 +62,26 @@ class Bench:
     def freeze(self) -> Path:
         return self.folder / "freeze.json"
 
-    def write(self, settings: dict[str, Any], rungs: dict[str, dict[str, Any]], steps: int = 4) -> None:
-        self.freeze.write_text(json.dumps(entry(settings, rungs, steps)))
+    def write(
+        self,
+        settings: dict[str, Any],
+        rungs: dict[str, dict[str, Any]],
+        steps: int = 4,
+        change: Callable[[dict[str, Any]], None] = lambda made: None,
+    ) -> None:
+        made = entry(settings, rungs, steps)
+        change(made)
+        self.freeze.write_text(json.dumps(made))
 
-    def start(self, rung: str, *options: str) -> subprocess.Popen[str]:
+    @property
+    def attempts(self) -> list[Path]:
+        return sorted(self.folder.glob("out/*"))
+
+    def start(self, rung: str, *options: str, prepare: Callable[[], None] | None = None) -> subprocess.Popen[str]:
         call = [sys.executable, "-m", "bench.cli", "run", "--freeze", str(self.freeze), "--rung", rung]
         call += ["--out", str(self.folder / "out"), *options]
         pipe = subprocess.PIPE
-        return subprocess.Popen(call, cwd=ROOT, stdout=pipe, stderr=pipe, text=True)
+        return subprocess.Popen(call, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, preexec_fn=prepare)
 
     def run(self, rung: str, *options: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """The progress events and the run file of a run that must write one."""
@@ -78,7 +90,7 @@ class Bench:
 
 def finish(process: subprocess.Popen[str]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Wait, demand exit 0, and read what was written."""
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=180)
     assert process.returncode == 0, err
     events = [json.loads(line) for line in out.splitlines()]
     return events, json.loads(Path(events[-1]["run"]).read_bytes())
@@ -142,3 +154,15 @@ def good_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, A
     bench.write(TINY, {"r0": flags}, steps=4)
     events, run = bench.run("r0", "--nproc", "2")
     return events, run, bench.folder
+
+
+@pytest.fixture(scope="session")
+def numerics() -> dict[str, Any]:
+    """What the oracle says of right and wrong backwards on 2 and 3 ranks, and losses of right and wrong trainings."""
+    pytest.importorskip("torch", reason="the harness needs torch (extra: bench)")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
+    call = [sys.executable, str(Path(__file__).with_name("oracle_ranks.py"))]
+    done = subprocess.run(call, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said

@@ -22,7 +22,7 @@ MIB = 1 << 20
 
 def memory_pass(folder: Path, **flags: Any) -> PassResult:
     job = Job("memory", check_settings({**DEEP, **flags}), 2, 2, 0, 0, 60)
-    return run_pass(job, folder, 1, time.monotonic() + 60, Interrupt(), lambda line: None)
+    return run_pass(job, folder, 1, time.monotonic() + 60, Interrupt(), lambda rank, line: None)
 
 
 @pytest.fixture(scope="module")

@@ -145,7 +145,7 @@ PLANS: dict[str, tuple[bytes, Row]] = {
     "not a number": (PLAN.replace("steps: 4", "steps: .nan").encode(), (2, "yaml_not_finite", "")),
     "a byte order mark": (b"\xef\xbb\xbf" + PLAN.encode(), (2, "yaml_character", "")),
     "latin-1": (PLAN.encode() + b"# \xe9\n", (2, "yaml_utf8", "")),
-    "3,000 lists": (b"a: " + b"[" * 3_000, (2, "yaml_depth", "")),
+    "1,000 lists": (b"a: " + b"[" * 1_000, (2, "yaml_depth", "")),
     "a bomb": (b"a: &a [x,x]\nb: &b [*a,*a]\n", (2, "yaml_anchor", "")),
     "another id": (PLAN.replace("id: 2026-08-flip", "id: 2026-08-flop").encode(), (2, "wrong_id", "folder name")),
     "another format version": (PLAN.replace("prereg/v1", "prereg/v2").encode(), (2, "newer_format", "another format")),

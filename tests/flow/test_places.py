@@ -150,6 +150,20 @@ def test_a_reader_that_has_gone(decided: World) -> None:
     assert (done.returncode, done.stderr) == (141, ""), "never 0: that would say that all of it was read"
 
 
+@pytest.mark.parametrize("command", [["log", RECORD], ["verify", "--json"]], ids=["log", "verify"])
+def test_output_that_cannot_be_written(decided: World, command: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        told = program(*command, cwd=decided.root, stdout=full)
+        silent = program(*command, cwd=decided.root, stdout=full, stderr=full)
+    assert (told.returncode, silent.returncode) == (5, 5)
+    assert "Traceback" not in told.stderr
+    assert "--json" in command or "error (disk_full)" in told.stderr
+
+
+def test_output_that_nobody_wants(decided: World) -> None:
+    assert program("verify", cwd=decided.root, preexec_fn=lambda: (os.close(1), os.close(2))).returncode == 0
+
+
 def test_in_a_folder_that_was_removed(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
@@ -238,5 +252,32 @@ def test_two_frozen_branches_are_told_and_do_not_hide_the_others(world: World, t
     rows: list[dict[str, Any]] = world.told("status")[1]["records"]
     assert [row["state"] for row in rows] == ["unreadable", "draft"]
     assert world.refused("decide", RECORD)[:2] == (3, "two_freezes")
+    told = world.told("verify", RECORD)[1]["reports"][0]["checks"]
+    assert [check["number"] for check in told if check["verdict"] == "fail"] == [10]
+
+
+def test_the_same_run_taken_in_on_two_branches(world: World, tmp_path: Path) -> None:
+    freeze = world.freeze()
+    other = copy_of(world, tmp_path.with_name(tmp_path.name + "-branch"))
+    world.ingest(run_file(freeze, "r0"), run_file(freeze, "r2"))
+    other.ingest(run_file(freeze, "r2"))
+    other.clock = "2026-08-11T20:00:00Z"
+    other.ok("ingest", other.write_run(run_file(freeze, "r0")))
+    copy_of(other, world.root)
+    world.clock = other.clock
+    assert len(world.told("log", RECORD)[1]["entries"]) > 3
+    assert world.decide()["disposition"] == "ADOPT"
+    world.ok("verify")
+    third = copy_of(world, tmp_path.with_name(tmp_path.name + "-third"))
+    third.ok("archive", RECORD)
+    third.ok("verify", f"{RECORD}.tar")
+
+
+def test_two_files_for_one_run_on_two_branches(world: World, tmp_path: Path) -> None:
+    freeze = world.freeze()
+    other = copy_of(world, tmp_path.with_name(tmp_path.name + "-branch"))
+    world.ingest(run_file(freeze, "r2"))
+    other.ingest(run_file(freeze, "r2", step_s=[9.0, 1.0, 1.0, 1.0]))
+    copy_of(other, world.root)
     told = world.told("verify", RECORD)[1]["reports"][0]["checks"]
     assert [check["number"] for check in told if check["verdict"] == "fail"] == [10]

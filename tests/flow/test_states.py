@@ -150,7 +150,7 @@ TABLE: dict[str, dict[str, Answer]] = {
         "archive": (3, "plan_changed"),
         "verify": 3,
     },
-    "contested": {**SOUND, "run": (4, "already_decided"), "decide": (4, "already_decided"), "gate": 20},
+    "contested": {**SOUND, "run": (4, "already_decided"), "decide": 0, "gate": 20},
 }
 
 COMMANDS: dict[str, list[str]] = {
@@ -168,6 +168,9 @@ COMMANDS: dict[str, list[str]] = {
     "archive": ["archive", RECORD],
     "verify": ["verify", RECORD],
 }
+
+
+LOOKING_ONLY = ("check", "gate", "status", "show", "log", "verify")
 
 
 @pytest.fixture(scope="session")
@@ -190,7 +193,7 @@ def test_the_table_is_whole() -> None:
 @pytest.mark.parametrize("state", STATES)
 def test_state(states: dict[str, World], tmp_path: Path, state: str) -> None:
     for command, expected in TABLE[state].items():
-        world = copy_of(states[state], tmp_path / command)
+        world = states[state] if command in LOOKING_ONLY else copy_of(states[state], tmp_path / command)
         if isinstance(expected, int):
             code, _ = world.told(*COMMANDS[command])
             assert code == expected, (command, world.ledger(*COMMANDS[command]).output)

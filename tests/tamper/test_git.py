@@ -113,8 +113,14 @@ def test_the_newest_entry(repository: World, case: str) -> None:
     numbers, found = failed(repository)
     assert numbers == [12]
     assert set(found) == set(codes)
-    assert repository.refused("gate", RECORD, "--require", "ADOPT")[:2] == (3, codes[0])
-    assert repository.refused("archive", RECORD)[:2] == (3, codes[0])
+    code, told = repository.told("gate", RECORD, "--require", "ADOPT")
+    assert (code, told["error"]) == (3, codes[0])
+
+
+def test_nothing_is_archived_that_git_does_not_agree_to(repository: World) -> None:
+    remove(repository)
+    assert repository.refused("archive", RECORD)[:2] == (3, "committed_missing")
+    assert not list(repository.root.glob("*.tar"))
 
 
 def test_history_rewritten_is_found_by_the_published_head(repository: World) -> None:
@@ -142,6 +148,19 @@ def test_a_blob_removed(repository: World) -> None:
     assert failed(repository) == ([5, 8, 9, 12], ["committed_missing"])
     repository.git("commit", "-qm", "make room")
     assert failed(repository) == ([5, 8, 9, 12], ["removed_in_history"])
+
+
+def test_a_blob_of_an_intake_that_was_cut_off_may_go(repository: World) -> None:
+    data = b"{}"
+    blob = repository.record_path() / "blobs" / digest(data)[:2] / digest(data)
+    blob.parent.mkdir(exist_ok=True)
+    blob.write_bytes(data)
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "whatever is there")
+    assert failed(repository) == ([5], [])
+    repository.git("rm", "-q", str(blob))
+    repository.git("commit", "-qm", "as verify says")
+    assert failed(repository) == ([], [])
 
 
 def test_the_record_removed(repository: World, tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def flip(path: Path, place: float) -> None:
 
 CHANGED = {
     "prereg.yaml": [6, 7],
-    "freeze": [4, 6, 7, 8, 9, 10],
+    "freeze": [4, 6, 7, 8, 9, 10, 14],
     "run": [4, 5, 9, 10],
     "decide": [4],
     "blob": [5, 8, 9],
@@ -120,7 +120,7 @@ def test_whole_folders_removed(world: World, gone: str) -> None:
         path.unlink() if path.is_file() else path.rmdir()
     if gone != "entries/*":
         (world.record_path() / gone).rmdir()
-    assert failed(world)[0] == ([5, 8, 9] if gone == "blobs" else [4, 5, 6, 7, 8, 9, 10])
+    assert failed(world)[0] == ([5, 8, 9] if gone == "blobs" else [4, 5, 6, 7, 8, 9, 10, 14])
 
 
 def link(path: Path) -> None:
@@ -313,6 +313,13 @@ def forge_name(entry: dict[str, Any]) -> None:
         entry["body"]["run"]["name"] = "../../elsewhere"
 
 
+def forge_version(entry: dict[str, Any]) -> None:
+    """A run that may not count, from a version that is said to have written no rejections."""
+    if entry["kind"] == "run" and entry["body"]["rung"] == "r2":
+        entry["body"]["tool"]["version"] = "0.0.1"
+        entry["body"].pop("rejections")
+
+
 def forge_threshold(entry: dict[str, Any]) -> None:
     """The frozen plan inside the freeze entry allows more than the plan file."""
     if entry["kind"] == "freeze":
@@ -321,8 +328,8 @@ def forge_threshold(entry: dict[str, Any]) -> None:
 
 
 LINES: dict[str, tuple[Callable[[dict[str, Any]], object], list[int]]] = {
-    "a measured number": (forge_metric, [8, 9]),
-    "who may count": (forge_rejection, [8, 9]),
+    "a measured number": (forge_metric, [8]),
+    "who may count": (forge_rejection, [8]),
     "a size": (forge_size, [5]),
     "a path": (forge_name, [8]),
     "the threshold": (forge_threshold, [7, 8, 9]),
@@ -334,6 +341,34 @@ def test_a_forged_line_of_entries(world: World, case: str) -> None:
     change, numbers = LINES[case]
     line(world, change)
     assert failed(world)[0] == numbers
+
+
+def test_another_version_excuses_no_missing_rejection(tmp_path: Path) -> None:
+    world = new_world(tmp_path)
+    freeze = world.freeze()
+    early = run_file(freeze, "r2", began_at="2026-08-01T00:00:00.000000Z")
+    world.ingest(run_file(freeze, "r0"), early)
+    line(world, forge_version)
+    assert failed(world)[0] == [8]
+    world.ledger("decide", RECORD)  # as the forger would: from the forged entries
+    assert set(failed(world)[0]) == {8, 9}
+
+
+LACKING: dict[str, Callable[[dict[str, Any]], object]] = {
+    "no digest": lambda entry: entry["body"]["run"].update(digest={}),
+    "no metric": lambda entry: entry["body"]["metrics"].pop("step_time"),
+}
+
+
+@pytest.mark.parametrize("case", LACKING)
+def test_an_entry_that_lacks_what_its_shape_allows_to_be_absent(world: World, case: str) -> None:
+    path = rewrite(world, "run", LACKING[case])
+    numbers, words = failed(world)
+    assert 4 in numbers
+    assert path.name in words
+    assert world.refused("decide", RECORD)[0] == 3
+    assert world.refused("show", RECORD)[0] == 3
+    assert world.ledger("render").exit_code == 3
 
 
 def published(world: World) -> list[str]:

@@ -29,7 +29,7 @@ AGREEMENT: dict[str, tuple[Any, Any, bool, bool]] = {
     "true is not 1": (True, 1, True, True),
     "it does not apply to either": (NONE, NONE, False, False),
     "it does not apply to one": (NONE, "A", True, True),
-    "neither could read it": (UNREAD, UNREAD, True, True),
+    "neither could read it": (UNREAD, UNREAD, False, True),
     "one could not read it": ("A", UNREAD, True, True),
     "one does not state it": ("A", GONE, True, True),
     "neither states it": (GONE, GONE, False, True),

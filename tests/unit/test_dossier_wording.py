@@ -77,7 +77,6 @@ STATED = {
     "a range": (StatedRange(at_least="2.2 s", at_most="2.5 s"), "2.2 s to 2.5 s"),
     "one end": (StatedRange(at_most="3.2 s"), "at most 3.2 s"),
     "unknown with a bound": (StatedRange(unknown="oom", at_least="79 GiB"), "unknown (out of memory, at least 79 GiB)"),
-    "nothing said": (StatedRange(), "unknown (not stated)"),
     "a truth value is not a number": (True, "true"),
 }
 

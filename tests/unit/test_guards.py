@@ -83,6 +83,18 @@ def test_band_is_never_narrower_than_its_floor() -> None:
         assert of_r2(floored, with_losses("r2", losses, runs)).limit == measured(Fraction(floor), "1")
 
 
+def test_the_floor_is_that_of_the_rank_with_the_smallest_loss() -> None:
+    """The ranks' losses are 4.0 and 1.0, so four units in the last place are 2**-19 and 2**-21: the narrower holds."""
+    band = {(*OVERLAY, "band"): {"reruns_at_least": 3, "factor": 4, "floor_ulp": 4}}
+    series = {"loss_hex": [(1.0).hex()] * 4}
+    two: Bend = {
+        ("facts", "world_size"): 2,
+        LOSS: [(4.0).hex()] * 4,
+        ("ranks", 1): {"rank": 1, "device": "cpu", "series": series, "phases": {}},
+    }
+    assert of_r2(band, ladder(r0=two, r1=two, r2=two, c1=two, c2=two, c3=two)).limit == measured(Fraction(2**-21), "1")
+
+
 # The band is 0.5 wide at every step, the zone from once to three times as wide; the candidate's last loss is 1 + off.
 ZONE: Bend = {(*OVERLAY, "band"): {"absolute": 0.5}, (*OVERLAY, "ambiguous"): {"above": 1, "up_to": 3}}
 EDGES: dict[str, tuple[float, str]] = {
@@ -185,13 +197,22 @@ def test_a_missing_rerun_can_bar_a_verdict_and_make_none() -> None:
 CONDITIONAL: Bend = {("ladder", "rungs", 5, "run_if"): "loss_overlay is ambiguous"}
 
 
-def test_a_rerun_called_for_by_an_ambiguous_verdict_never_widens_the_band() -> None:
-    """c3 runs only if the guard is ambiguous; two re-runs make the band, whatever c3 then shows."""
+# c3 runs only if the guard is ambiguous; c1 and c2 make the band, four times 2**-6. The candidate is 2**-3 apart at the
+# first step, which is twice the band, inside the zone. By the largest difference of c3 from the control:
+ARBITRATED = {
+    "c3 has not run": (None, "ambiguous"),
+    "the control differs less from itself": (2**-4, "fail"),
+    "the control differs as much from itself": (2**-3, "pass"),
+    "the control differs more from itself": (2**-2, "pass"),
+}
+
+
+@pytest.mark.parametrize(("own", "verdict"), ARBITRATED.values(), ids=ARBITRATED)
+def test_the_calibration_rung_settles_an_ambiguous_verdict_and_leaves_the_band(own: float | None, verdict: str) -> None:
     two_do = {**CONDITIONAL, (*OVERLAY, "band"): {"reruns_at_least": 2, "factor": 4}}
-    runs = with_losses("r2", [4.0 + 2**-3, 3.0, 2.0, 1.0], spreads([2**-6] * 4, [2**-6] * 4, [2**-4] * 4))
-    for those in (without(runs, "c3"), runs):
-        point = of_r2(two_do, those)
-        assert (point.verdict, point.limit) == ("ambiguous", measured(Fraction(1, 16), "1"))
+    runs = with_losses("r2", [4.0 + 2**-3, 3.0, 2.0, 1.0], spreads([2**-6] * 4, [2**-6] * 4, [own or 0.0] * 4))
+    point = of_r2(two_do, runs if own else without(runs, "c3"))
+    assert (point.verdict, point.limit) == (verdict, measured(Fraction(1, 16), "1"))
 
 
 def test_a_plan_with_no_other_reruns_has_its_band_from_conditional_ones() -> None:

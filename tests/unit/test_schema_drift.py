@@ -14,7 +14,7 @@ import pytest
 
 from ledger.derive import kept_as
 from ledger.errors import InputError
-from ledger.model.base import load
+from ledger.model.base import Strict, load
 from ledger.model.entries import EntryDocument, RunEntry
 from ledger.model.plan import Prereg
 from ledger.model.run import Run
@@ -65,13 +65,10 @@ SCHEMA_OF = {"plan": "prereg-v1", "run": "run-v1", "out of memory": "run-v1"}
 
 
 def by_pydantic(kind: str, document: Mapping[str, Any]) -> bool:
-    model, data = {
-        "prereg-v1": (Prereg, document),
-        "run-v1": (Run, document),
-        "entry-v1": (EntryDocument, {"entry": document}),
-    }[SCHEMA_OF.get(kind, "entry-v1")]
+    models: dict[str, type[Strict]] = {"prereg-v1": Prereg, "run-v1": Run, "entry-v1": EntryDocument}
+    stem = SCHEMA_OF.get(kind, "entry-v1")
     try:
-        load(model, data, kind="document")
+        load(models[stem], {"entry": document} if stem == "entry-v1" else document, kind="document")
     except InputError:
         return False
     return True
@@ -84,7 +81,7 @@ VALIDATORS = {
 
 
 def by_schema(kind: str, document: Mapping[str, Any]) -> bool:
-    return VALIDATORS[SCHEMA_OF.get(kind, "entry-v1")].is_valid(json.loads(json.dumps(document)))
+    return bool(VALIDATORS[SCHEMA_OF.get(kind, "entry-v1")].is_valid(json.loads(json.dumps(document))))
 
 
 @pytest.mark.parametrize("kind", SOUND)

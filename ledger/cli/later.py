@@ -1,0 +1,101 @@
+"""``ledger amend``, ``deviate``, ``withdraw`` and ``export-amendment``: what may happen to a record after its freeze.
+
+Each adds one entry; nothing that was written is ever changed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ledger.actions.amend import amend as amend_record
+from ledger.actions.events import deviate as tell_deviation
+from ledger.actions.events import withdraw as withdraw_record
+from ledger.actions.export import export_amendment as export_result
+from ledger.cli.output import author, here, json_option, now, put, put_json, say
+from ledger.derive.events import PHASE_WORDS, amended_words
+from ledger.errors import InputError
+
+
+@click.command()
+@click.argument("record_id", metavar="ID")
+@click.option("--file", "file", required=True, type=click.Path(path_type=Path), help="YAML list of path, old, new.")
+@click.option("--name", required=True, help="What this amendment is called.")
+@click.option("--reason", required=True, help="Why.")
+@json_option
+def amend(record_id: str, file: Path, name: str, reason: str, as_json: bool) -> None:
+    """Amend fields of the frozen plan of ID: each path, what stands there now, and what shall.
+
+    What the runs are made from (workload, ladder, code, kill, scope) is never amended; what decides only before the
+    first run is taken in. Whether that was before or after data is read off the entries.
+    """
+    ledger = here()
+    record = ledger.record(record_id)
+    found = amend_record(record, file, _said(name, "--name"), _said(reason, "--reason"), now(), author(ledger))
+    if as_json:
+        put_json({"record": found.record_id, "entry": found.entry, **found.body.to_json()})
+        return
+    put(found.entry)
+    say(f"{found.record_id} was amended {PHASE_WORDS[found.body.phase]}: {amended_words(found.body)}")
+
+
+@click.command()
+@click.argument("record_id", metavar="ID")
+@click.option("--what", required=True, help="What was done otherwise than planned.")
+@click.option("--why", required=True, help="Why.")
+@click.option("--rung", help="The rung it happened on.")
+@json_option
+def deviate(record_id: str, what: str, why: str, rung: str | None, as_json: bool) -> None:
+    """Tell that something was done otherwise than ID planned. It changes nothing, and stays in the record."""
+    ledger = here()
+    record = ledger.record(record_id)
+    said = _said(what, "--what"), _said(why, "--why")
+    stored, body = tell_deviation(record, *said, rung, now(), author(ledger))
+    _tell(record.id, stored.digest, body.to_json(), f"deviation told, {PHASE_WORDS[body.phase]}", as_json)
+
+
+@click.command()
+@click.argument("record_id", metavar="ID")
+@click.option("--reason", required=True, help="Why nothing may be built on it any more.")
+@json_option
+def withdraw(record_id: str, reason: str, as_json: bool) -> None:
+    """Withdraw ID: it stays as a tombstone with its reason, and takes nothing in any more."""
+    ledger = here()
+    record = ledger.record(record_id)
+    stored, body = withdraw_record(record, _said(reason, "--reason"), now(), author(ledger))
+    _tell(record.id, stored.digest, body.to_json(), "withdrawn; it stays, with that reason", as_json)
+
+
+@click.command()
+@click.argument("record_id", metavar="ID")
+@click.option("--to", "other", metavar="OTHER", required=True, help="The record that this result feeds.")
+@json_option
+def export_amendment(record_id: str, other: str, as_json: bool) -> None:
+    """Carry what ID decided into OTHER, as a named amendment there that changes no field of it."""
+    ledger = here()
+    found = export_result(ledger, ledger.record(record_id), ledger.record(other), now(), author(ledger))
+    words = f"{amended_words(found.body)}{' (already)' if found.already else ''}"
+    _tell(found.record_id, found.entry, {"already": found.already, **found.body.to_json()}, words, as_json)
+
+
+def _tell(record_id: str, entry: str, body: dict[str, Any], words: str, as_json: bool) -> None:
+    if as_json:
+        put_json({"record": record_id, "entry": entry, **body})
+        return
+    put(entry)
+    say(f"{record_id}: {words}")
+
+
+def _said(text: str, option: str) -> str:
+    if not text.strip():
+        raise InputError(
+            "blank",
+            f"{option} says nothing",
+            where=option,
+            expected="a sentence that a stranger understands",
+            found=repr(text),
+            hint="say it in words",
+        )
+    return text

@@ -1,0 +1,96 @@
+"""A decision table: what every way in which clauses and guards can come out gives, before any data.
+
+Combinations are taken as they come: some of them no numbers could bring about. It evaluates no measurement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from ledger.rules.evaluation import truth_with
+from ledger.rules.interval import Truth
+from ledger.rules.printer import print_rule
+from ledger.rules.syntax import Compare, Comparison, Expr, comparisons
+
+_WAYS: tuple[Truth, ...] = ("true", "false", "unknown")
+_LESS: dict[Comparison, Comparison] = {">": "<=", ">=": "<"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """An outcome with its checked rule (None: what is left), and the guards that must pass as well."""
+
+    name: str
+    rule: Expr | None
+    requires: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one combination gives; ``ways`` are in the order of the table's factors."""
+
+    ways: tuple[Truth, ...]
+    gives: str
+
+
+@dataclass(frozen=True)
+class DecisionTable:
+    """Factors (clauses, then guards) and the outcomes that their combinations give.
+
+    A clause and its opposite, such as ``x <= 1`` and ``x > 1``, are one factor. A guard that is ambiguous is unknown.
+    """
+
+    cases: tuple[Case, ...]
+    undecided: str
+    clauses: tuple[Compare, ...]
+    guards: tuple[str, ...]
+
+    @classmethod
+    def of(cls, cases: Sequence[Case], undecided: str) -> DecisionTable:
+        """The table of outcomes in their order; ``undecided`` is what an unknown on the way gives."""
+        clauses = (_plain(one)[0] for case in cases if case.rule for one in comparisons(case.rule))
+        guards = (name for case in cases for name in case.requires)
+        return cls(tuple(cases), undecided, tuple(dict.fromkeys(clauses)), tuple(dict.fromkeys(guards)))
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """Each factor in words."""
+        return (*map(print_rule, self.clauses), *(f"guard {name}" for name in self.guards))
+
+    @property
+    def combinations(self) -> int:
+        """How many rows there are."""
+        return int(len(_WAYS) ** len(self.factors))
+
+    def rows(self) -> Iterator[Row]:
+        """Every combination, in the order pass, fail, unknown of each factor; the last factor varies fastest."""
+        for ways in product(_WAYS, repeat=len(self.factors)):
+            yield Row(ways, self._gives(ways))
+
+    def _gives(self, ways: Sequence[Truth]) -> str:
+        by_clause = dict(zip(self.clauses, ways, strict=False))
+        by_guard = dict(zip(self.guards, ways[len(self.clauses) :], strict=True))
+
+        def comparison(clause: Compare) -> Truth:
+            plain, turned = _plain(clause)
+            return _turned(by_clause[plain]) if turned else by_clause[plain]
+
+        for case in self.cases:
+            truths = [by_guard[name] for name in case.requires]
+            truths.append("true" if case.rule is None else truth_with(case.rule, comparison))
+            if "false" not in truths:
+                return self.undecided if "unknown" in truths else case.name
+        return self.undecided
+
+
+def _plain(clause: Compare) -> tuple[Compare, bool]:
+    """The clause with ``<=`` or ``<``, and whether it is the opposite of that."""
+    if clause.op in _LESS:
+        return replace(clause, op=_LESS[clause.op], span=(0, 0)), True
+    return replace(clause, span=(0, 0)), False
+
+
+def _turned(truth: Truth) -> Truth:
+    return "unknown" if truth == "unknown" else "false" if truth == "true" else "true"

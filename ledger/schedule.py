@@ -1,0 +1,127 @@
+"""What a ladder runs next, and why the rest is left out: order, rounds, conditions, kill, budget.
+
+Pure: it is told what was attempted and what it took, and starts nothing.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ledger import budget
+from ledger.guards import evaluate_guard, reruns_of
+from ledger.model.ladder import Rung
+from ledger.model.plan import Prereg
+from ledger.model.run import Run
+from ledger.model.values import Unknown
+from ledger.units import display, parse_quantity
+
+
+@dataclass(frozen=True)
+class Attempted:
+    """An attempt of a rung under the present freeze; ``complete`` as intake would say it."""
+
+    run: Run
+    complete: bool
+
+    @property
+    def seconds(self) -> Fraction:
+        """Wall time from start to end, loading included."""
+        began, ended = (dt.datetime.fromisoformat(time) for time in (self.run.began_at, self.run.ended_at))
+        return Fraction(max(0, (ended - began) // dt.timedelta(microseconds=1)), 10**6)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One attempt of a rung that is still to be made, or the reason why it is left out."""
+
+    rung: Rung
+    round: int
+    left_out: str | None = None
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a ladder has cost so far and will have cost at its end, in seconds (of devices where the gate is so)."""
+
+    spent: Fraction
+    projected: Fraction
+    gate: Fraction
+    words: str
+
+    @property
+    def over(self) -> bool:
+        """Whether the projection exceeds the gate."""
+        return self.projected > self.gate
+
+
+def turns(plan: Prereg, attempted: Sequence[Attempted]) -> list[Turn]:
+    """Every turn still to be made, in order: rounds forth and back (ABBA), then rungs that run on a condition."""
+    done = Counter(one.run.rung for one in attempted if one.complete)
+    waiting: list[Turn] = []
+    for number in range(plan.ladder.rounds):
+        order = plan.ladder.rungs if number % 2 == 0 else plan.ladder.rungs[::-1]
+        for rung in order:
+            if rung.run_if is None and done[rung.id] <= number:
+                waiting.append(Turn(rung, number + 1))
+    for rung in plan.ladder.rungs:
+        if rung.run_if is not None and not done[rung.id]:
+            waiting.append(Turn(rung, 1, _condition(plan, rung, attempted, bool(waiting))))
+    return waiting
+
+
+def _condition(plan: Prereg, rung: Rung, attempted: Sequence[Attempted], more_to_come: bool) -> str | None:
+    """Why a conditional rung does not run now; None when its guard is ambiguous."""
+    name = str(rung.run_if).split()[0]
+    if more_to_come:
+        return f"runs only if {rung.run_if}, which is judged after the other rungs"
+    guard = (plan.guards or {})[name]
+    verdict = evaluate_guard(name, guard, plan, first_complete(plan, attempted)).verdict
+    # A band that only this rung can make cannot be called ambiguous before it has run.
+    makes_band = guard.kind == "overlay" and guard.band.reruns_at_least and rung.id in reruns_of(guard, plan)
+    if verdict == "ambiguous" or (verdict == "unknown" and makes_band):
+        return None
+    return f"runs only if {rung.run_if}; it is {verdict}"
+
+
+def first_complete(plan: Prereg, attempted: Sequence[Attempted]) -> Mapping[str, Run | Unknown]:
+    """The first complete attempt of each rung, by when it began."""
+    runs: dict[str, Run | Unknown] = {}
+    for one in sorted(attempted, key=lambda each: each.run.began_at):
+        if one.complete:
+            runs.setdefault(one.run.rung, one.run)
+    absent = Unknown(unknown="not_run")
+    return {rung.id: runs.get(rung.id, absent) for rung in plan.ladder.rungs}
+
+
+def fired(plan: Prereg, attempted: Sequence[Attempted]) -> str | None:
+    """The frozen kill condition that ended an attempt, in words; it closes the ladder."""
+    for one in attempted:
+        index = one.run.outcome.kill
+        if index is not None and plan.kill is not None and index < len(plan.kill):
+            kill = plan.kill[index]
+            return f"{kill.when or kill.on} fired in {one.run.run_id}"
+    return None
+
+
+def spending(plan: Prereg, attempted: Sequence[Attempted], remaining: int) -> Spent | None:
+    """Cost so far, and projected for ``remaining`` more attempts at the mean cost of those made; None without budget.
+
+    Before the first attempt the plan's own estimate of a rung stands in.
+    """
+    if plan.budget is None:
+        return None
+    gate = parse_quantity(plan.budget.gate)
+    devices = plan.budget.devices if gate.unit.dimension == budget.GPU_TIME.dimension else 1
+    costs = [one.seconds * devices for one in attempted]
+    spent = sum(costs, Fraction(0))
+    a_rung = spent / len(costs) if costs else budget.one_rung(plan) * devices
+    projected = spent + remaining * a_rung
+    words = (
+        f"spent {display(spent, gate.unit)} in {len(costs)} attempts, loads included; "
+        f"projected {display(projected, gate.unit)} of a gate of {display(gate.base, gate.unit)}"
+    )
+    return Spent(spent, projected, gate.base, words)

@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint schemas golden web clean
+.PHONY: help demo test bench bench-gpu lint schemas golden web clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(BIN)/python:
 	@echo "Setting up $(VENV) with $$($(PYTHON) --version)"
@@ -30,6 +30,10 @@ demo: $(VENV)/.bench ## The main job on real input: draft, freeze, run, ingest, 
 
 bench: $(VENV)/.test ## Benchmarks, as ratios in one run
 	@$(BIN)/python benchmarks/startup.py
+	@PYTHONPATH=. $(BIN)/python benchmarks/harness.py
+
+bench-gpu: $(VENV)/.bench ## A four-rung ladder on one GPU, from draft to archive
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/gpu.sh
 
 test: $(VENV)/.test ## Lint, then every test
 	@$(MAKE) --no-print-directory lint

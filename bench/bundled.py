@@ -85,7 +85,7 @@ class TinyGptWorkload(GptWorkload):
 
     def batch(self, purpose: str, step: int) -> Batch:
         shape = (self.settings.batch, self.settings.context)
-        generator = torch.Generator().manual_seed(self.settings.seed * 1000 + self.request.rank)
+        generator = torch.Generator().manual_seed((self.settings.seed * 1000 + self.request.rank) % (1 << 63))
         inputs = torch.randint(0, self.settings.vocabulary, shape, generator=generator)
         labels = torch.randint(0, self.settings.vocabulary, shape, generator=generator)
         lengths = torch.randint(1, self.settings.context + 1, (self.settings.batch, 1), generator=generator)

@@ -1,6 +1,7 @@
 """Activation checkpointing of any model's layers: none, full, every n-th layer, or selective by operator.
 
-It wraps the forward of the layers a workload names; weights, their names and the saved file stay the same.
+It wraps the forward of the layers a workload names; weights, their names and the saved file stay the same. On CUDA
+it has never run.
 """
 
 from __future__ import annotations

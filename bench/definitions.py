@@ -101,12 +101,13 @@ DEFINITIONS: dict[str, dict[str, str]] = {
     ),
 }
 
+_STORAGES = (
+    "fallback where the kernel's high-water mark cannot be had: a separate short pass (memory_steps steps) under a "
+    "dispatch mode that counts the bytes of tensor storages as operators make and drop them; no workspace inside an "
+    "operator, nothing outside torch; not comparable with VmHWM"
+)
 OTHER_METHODS: dict[str, dict[str, str]] = {
-    "storages": {
-        "cpu.vmhwm_delta_bytes": "fallback where the kernel's high-water mark cannot be had: a separate short pass "
-        "(memory_steps steps) under a dispatch mode that counts the bytes of tensor storages as operators make and "
-        "drop them; no workspace inside an operator, nothing outside torch; not comparable with VmHWM",
-    }
+    "storages": {"cpu.vmhwm_delta_bytes": _STORAGES}
 }
 """How a name was measured where ``facts.memory_method`` says otherwise: runs of two methods are not compared."""
 

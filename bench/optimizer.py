@@ -1,6 +1,6 @@
 """The optimizer a rung asks for: AdamW, whole on each rank or sharded as ZeRO-1 over the ranks.
 
-It decides nothing about gradients: clipping and reduction are the step's.
+It decides nothing about gradients: clipping and reduction are the step's. Over NCCL it has never run.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,7 @@ class Rank:
             self.factory, origin = find_factory(self.settings.workload)
             request = Request(self.settings, self.rank, self.world, self.job.ladder_steps)
             self.work = make_workload(self.factory, request)
+            make_workload(self.factory, replace(request, tiny=True))  # the oracle's, at the end: it fails here or never
             facts = origin | checked_facts(self.work, self.settings.workload)
             torch.manual_seed(self.settings.seed)
             model = self.work.build_model().to(device=self.device.name, dtype=DTYPES[self.settings.dtype])
@@ -120,7 +122,7 @@ class Rank:
         self.journal.write("facts", facts={"optimizer_state_bytes_rank": state_bytes(self.optimizer)} | saved)
         self._batch("train", 0)  # what a workload reads or draws once is not the first step's
         # Each rank draws masks of its own; the measured steps draw the same whatever the warm phase drew.
-        torch.manual_seed(self.settings.seed * self.world + self.rank)
+        torch.manual_seed((self.settings.seed * self.world + self.rank) % (1 << 63))
         self.meter.settle()
         self._cap()
 

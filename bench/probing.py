@@ -11,6 +11,7 @@ from bench.launch import PassResult
 from bench.outcome import UNKNOWN_REASON, pass_outcome
 from bench.passes import Passes
 from bench.search import Probe, Search, bisect, judge
+from bench.seeds import seeded
 from bench.settings import check_settings
 
 
@@ -33,7 +34,7 @@ def run_search(search: Search, passes: Passes) -> Searched:
 
     def probe(value: int) -> Probe:
         passes.report("phase", phase=f"probe {search.vary}={value}")
-        settings = check_settings({**passes.spec.raw, search.vary: value})
+        settings = check_settings(seeded({**passes.spec.raw, search.vary: value}, passes.spec.freeze, passes.spec.rung))
         result = passes.probe(settings, f"probe-{value}")
         results.append(result)
         outcome = pass_outcome(result)

@@ -15,6 +15,7 @@ from typing import Any
 from bench.faults import EnvironmentFault, SpecError
 from bench.kill import EVENTS, Condition, read_condition
 from bench.search import Search, read_search
+from bench.seeds import seeded
 from bench.settings import Settings, check_ladder, check_settings
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -131,19 +132,20 @@ def _resolve(entry: Any, digest: str, rung: str) -> Spec:
     raw = {**shared, **_flags(plan, rung)}
     rungs = [item for item in _take(plan, "ladder.rungs", list) if isinstance(item, dict)]
     check_ladder({str(item.get("id")): {**shared, **_optional(item, "flags", dict)} for item in rungs})
+    given = seeded(raw, digest, rung)
     return Spec(
         record=_take(entry, "record", str),
         freeze=digest,
         rung=rung,
         raw=raw,
-        settings=check_settings(raw),
+        settings=check_settings(given),
         steps=_count(plan, "ladder.steps", 1),
         evals=_count(plan, "ladder.each_rung.eval", 0),
         saves=_count(plan, "ladder.each_rung.save", 0),
         code_paths=_code_paths(plan),
         kill=_conditions(entry, plan),
         events=frozenset(item["on"] for item in _kills(plan) if item.get("on") is not None),
-        search=read_search(_rung(plan, rung).get("search"), _optional(entry["body"], "fits", dict).get(rung), raw),
+        search=read_search(_rung(plan, rung).get("search"), _optional(entry["body"], "fits", dict).get(rung), given),
     )
 
 

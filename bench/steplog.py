@@ -10,7 +10,7 @@ from torch import Tensor
 
 from bench.clock import Lap
 from bench.journal import Journal
-from bench.memory import CPU_PEAK, Value
+from bench.memory import Value
 
 
 class Host(Protocol):
@@ -56,6 +56,6 @@ class StepLog:
 
     def _write(self, done: _Done) -> None:
         series = {"step_ns": done.lap.nanoseconds(), "loss_hex": float(done.loss.item()).hex()}
-        # The CPU meter runs in the memory pass, whose few windows are no series of the measured steps.
-        windows = {f"window.{name}": value for name, value in done.window.items() if name != CPU_PEAK}
+        # The CPU's windows are the memory pass's: they stay in its journal, where a kill condition is held to them.
+        windows = {f"window.{name}": value for name, value in done.window.items()}
         self._journal.write("step", series={**series, **done.lap.extras(), **windows})

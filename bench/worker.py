@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -45,9 +46,12 @@ def main() -> None:
             outcome["step"] = state.step
         if outcome["kind"] == "oom" and state.limits:
             outcome["limits"] = state.limits
-        print(outcome["message"], file=sys.stderr)
-    write_outcome(folder, rank, {**outcome, "began": began})
-    sys.stderr.flush()
+        with suppress(OSError):  # on a full disk, stderr's file is full too
+            print(outcome["message"], file=sys.stderr, flush=True)
+    try:
+        write_outcome(folder, rank, {**outcome, "began": began})
+    except OSError:
+        outcome = {"kind": "error"}  # the launcher tells the exit code, and the parent that no record was left
     # The peers hang in a collective until the launcher sees this exit, so no clean-up stands in its way.
     os._exit(0 if outcome["kind"] == "ok" else 1)
 
@@ -67,8 +71,8 @@ def _run(job: Job, folder: Path, rank: int, journal: Journal, state: State) -> N
     for phase in (work.init, work.warm, work.train, work.eval, work.save, work.check):
         phase()
     dist.barrier()
-    # The group is left to the process's end. Destroyed here, it joins gloo's threads under the interpreter lock when the
-    # model goes, while one of them may wait for that lock to free a tensor: seen as a rank that hung for ever.
+    # The group is left to the process's end. Destroyed here, it joins gloo's threads under the interpreter lock when
+    # the model goes, while one of them may wait for that lock to free a tensor: seen as a rank that hung for ever.
 
 
 if __name__ == "__main__":

@@ -56,10 +56,17 @@ class Workload(Protocol):
         """The layers that checkpointing recomputes, in order; empty if there is nothing to checkpoint."""
 
     def batch(self, purpose: str, step: int) -> Batch:
-        """This rank's samples of a step, on the CPU; ``purpose`` is train, warm or eval, from data kept apart."""
+        """This rank's samples of a step, on the CPU: the same for the same arguments, in whatever order it is asked.
+
+        ``purpose`` is train, warm or eval; eval samples are ones that training never reads.
+        """
 
     def loss_sum(self, model: nn.Module, chunk: Batch) -> Tensor:
-        """The summed (not averaged) loss of a chunk: a scalar. It calls ``model`` exactly once."""
+        """The summed (not averaged) loss of a chunk: a scalar. It calls ``model`` exactly once.
+
+        Its value must not depend on how a batch is cut: no batch statistics, and no random numbers but the
+        masks that the setting ``dropout`` asks for (which the harness refuses where the backward is chunked).
+        """
 
     def valid_tokens(self, chunk: Batch) -> Tensor:
         """How many terms that sum has: a scalar on the chunk's device."""
@@ -125,7 +132,7 @@ def _import(module_name: str, name: str) -> ModuleType:
 
 def _origin(module: ModuleType, fresh: set[str]) -> dict[str, str]:
     """Where the module's file lies, its sha256, and one over it and the files below here that it imported."""
-    file = Path(module.__file__ or "").resolve()
+    file = Path(getattr(module, "__file__", None) or "").resolve()
     if not file.is_file():
         raise Refused(f"workload module {module.__name__} has no source file whose digest could be recorded")
     here = Path.cwd().resolve()
@@ -173,7 +180,7 @@ def checked_facts(work: Workload, name: str) -> dict[str, Any]:
 def checked_items(tables: Mapping[str, Items], name: str) -> Mapping[str, Items]:
     """The tables, if each has distinct keys and one score a key. Raises Refused otherwise."""
     for table, items in tables.items():
-        if not re.fullmatch(r"[a-z][a-z0-9_.]{0,63}", table) or table in DEFINITIONS:
+        if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", table) or table in DEFINITIONS:
             raise Refused(f"workload {name}: items() names a table {table!r}, which is no free name of small letters")
         if len(items.keys) != len(items.values) or len(set(items.keys)) != len(items.keys):
             raise Refused(f"workload {name}: table {table} needs distinct keys and one value for each")

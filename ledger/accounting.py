@@ -1,7 +1,7 @@
 """Every run accounted for: which attempts of each rung count, and why each other one does not.
 
-The policy is the plan's (``ladder.attempts``, ``ladder.exclude``), frozen before data; the order of attempts is when they began, not
-when somebody chose to take them in.
+The policy is the plan's (``ladder.attempts``, ``ladder.exclude``), frozen before data; the order of attempts is when
+they began, not when somebody chose to take them in.
 """
 
 from __future__ import annotations

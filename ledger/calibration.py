@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from ledger.lifecycle import contest, retirement, standing_decisions
+from ledger.model.entries import Entry
+from ledger.model.plan import Prereg
 from ledger.model.values import Measured, Unknown, Value, measured
-from ledger.units import exact_text
+from ledger.units import exact_text, fraction_of
 
 Came = Literal["true", "false", "unknown", "open"]
 ENOUGH = 20
@@ -59,6 +62,17 @@ class Calibration:
     def too_small(self) -> bool:
         """Whether there are too few to say much."""
         return self.scored < ENOUGH
+
+
+def predictions_of(record_id: str, plan: Prereg, entries: Sequence[tuple[str, Entry]]) -> list[Prediction]:
+    """The predictions of a frozen record's plan, with what the decision that stands made of them."""
+    deciding = standing_decisions(entries)
+    scored = deciding[-1][1].body.expectations if deciding and not contest(deciding) else {}
+    retired = retirement(entries) is not None
+    return [
+        Prediction(record_id, one.id, fraction_of(one.confidence), scored.get(one.id, "open"), retired)
+        for one in plan.expectations or ()
+    ]
 
 
 def calibrate(predictions: Sequence[Prediction]) -> Calibration:

@@ -33,7 +33,7 @@ def find_path(document: Mapping[str, Any], text: str) -> Path:
             raise _nowhere(text, path)
         part, rest = _next(place, rest, text, path)
         path = (*path, part)
-        there = part in place if isinstance(place, dict) else True
+        there = part in (place if isinstance(place, dict) else range(len(place)))
         if not there and rest:
             raise _nowhere(text, path)
         place = place[part] if there else None
@@ -65,9 +65,7 @@ def with_value(document: dict[str, Any], path: Path, value: Any) -> dict[str, An
             place.append(value)
         else:
             place[path[-1]] = value
-    elif isinstance(place, list):
-        place.pop(int(path[-1]))
-    elif path[-1] in place:
+    elif path[-1] in (range(len(place)) if isinstance(place, list) else place):
         del place[path[-1]]
     return changed
 

@@ -16,10 +16,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ledger.errors import EnvironmentFault, InputError
+from ledger.errors import EnvironmentFault, InputError, LedgerError, StateError
 
 PROGRAM = "ledger-bench"
 Event = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Left:
+    """What the harness left: the run file, and whether somebody interrupted it (Ctrl-C, SIGTERM)."""
+
+    path: Path
+    interrupted: bool
 
 
 @dataclass(frozen=True)
@@ -28,11 +36,12 @@ class Harness:
 
     program: str
 
-    def run(self, freeze: Path, rung: str, out: Path, nproc: int, cwd: Path, on_event: Callable[[Event], None]) -> Path:
-        """Run one attempt of ``rung`` with ``nproc`` processes, and return its run file.
+    def run(self, freeze: Path, rung: str, out: Path, nproc: int, cwd: Path, on_event: Callable[[Event], None]) -> Left:
+        """Run one attempt of ``rung`` with ``nproc`` processes, and return what it left.
 
         ``on_event`` gets each event of progress. A run that failed has a run file too. Raises InputError when the
-        harness refuses its input, EnvironmentFault when it leaves no run file.
+        harness refuses its input, StateError when a frozen condition forbids another attempt, EnvironmentFault when
+        it leaves no run file.
         """
         command = [
             self.program,
@@ -51,7 +60,7 @@ class Harness:
         with tempfile.TemporaryFile() as spoken:
             with (
                 subprocess.Popen(command, stdout=subprocess.PIPE, stderr=spoken, cwd=cwd) as process,
-                _interrupts_go_to(process),
+                _interrupts_go_to(process) as interrupts,
             ):
                 assert process.stdout is not None
                 for line in process.stdout:
@@ -62,7 +71,7 @@ class Harness:
             prose = spoken.read().decode("utf-8", "replace")
         if process.returncode != 0 or last.get("event") != "done":
             raise _failed(process.returncode, prose, rung)
-        return Path(cwd, str(last["run"]))
+        return Left(Path(cwd, str(last["run"])), interrupts.came)
 
 
 class _interrupts_go_to:
@@ -71,15 +80,18 @@ class _interrupts_go_to:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
         self._before: dict[int, Any] = {}
+        self.came = False
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> _interrupts_go_to:
         self._before = {number: signal.signal(number, self._forward) for number in (signal.SIGINT, signal.SIGTERM)}
+        return self
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
     def _forward(self, number: int, _frame: object) -> None:
+        self.came = True
         if self._process.poll() is None:
             self._process.send_signal(number)
 
@@ -107,11 +119,12 @@ def _event(line: bytes) -> Event | None:
     return event if isinstance(event, dict) and "event" in event else None
 
 
-def _failed(code: int, prose: str, rung: str) -> InputError | EnvironmentFault:
-    kind = InputError if code == 2 else EnvironmentFault
+def _failed(code: int, prose: str, rung: str) -> LedgerError:
+    refusals: dict[int, type[LedgerError]] = {2: InputError, 4: StateError}
+    kind = refusals.get(code, EnvironmentFault)
     words = prose.strip()
     return kind(
-        "harness_refused" if code == 2 else "harness_failed",
+        "harness_refused" if code in refusals else "harness_failed",
         f"the harness left no run file for rung {rung}",
         expected="a run file, whatever the outcome of the run",
         found=words[-2000:] or f"exit status {code}",

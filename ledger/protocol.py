@@ -52,11 +52,15 @@ Numbered = tuple[str, Entry]
 
 @dataclass(frozen=True)
 class Protocol:
-    """What holds: ``freeze`` is the freeze entry with the amended plan and rules in it; ``amendments`` in order."""
+    """What holds: ``freeze`` is the freeze entry with the amended plan and rules in it; ``amendments`` in order.
+
+    ``since`` is when what decides was last amended, if it was.
+    """
 
     digest: str
     freeze: FreezeEntry
-    amendments: tuple[tuple[str, AmendEntry], ...]
+    amendments: tuple[tuple[str, AmendEntry], ...] = ()
+    since: str | None = None
 
     @property
     def plan(self) -> Prereg:
@@ -75,13 +79,15 @@ def protocol(freeze: tuple[str, FreezeEntry], entries: Iterable[Numbered]) -> Pr
     body = entry.body
     document = body.plan.to_json()
     updates: dict[str, Any] = {}
+    since: str | None = None
     for _, amend in amends:
-        document = _changed(document, amend.body.changes)
+        before, document = document, _changed(document, amend.body.changes)
+        since = amend.at if decides_differently(before, document) else since
         updates |= {name: part for name in ("rules", "cost") if (part := getattr(amend.body, name)) is not None}
     if any(amend.body.changes for _, amend in amends):
         updates["plan"] = _plan(document)
     amended = entry.model_copy(update={"body": body.model_copy(update=updates)})
-    return Protocol(digest, amended, amends)
+    return Protocol(digest, amended, amends, since)
 
 
 def _plan(document: Mapping[str, Any]) -> Prereg:
@@ -138,7 +144,7 @@ def refuse_amendment(before: Prereg, after: Prereg, phase: Phase, where: str) ->
             found="another value",
             hint="another ladder or workload is another record: ledger draft NEW-ID --supersedes " + where,
         )
-    decides = decides_differently(before, after)
+    decides = decides_differently(before.to_json(), after.to_json())
     if decides and phase == "after_data":
         raise StateError(
             "after_data",
@@ -156,9 +162,8 @@ def touched(before: Prereg, after: Prereg, names: Sequence[str]) -> list[str]:
     return [name for name in names if not same(*(value_at(data, tuple(name.split("."))) for data in (one, other)))]
 
 
-def decides_differently(before: Prereg, after: Prereg) -> list[str]:
-    """The fields in which the two plans differ, that decide."""
-    one, other = before.to_json(), after.to_json()
+def decides_differently(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The fields in which two plans, as plain data, differ, that decide."""
     free = {name.split(".")[0] for name in (*NEVER, *ALWAYS)}
     decide = [*BEFORE_DATA, *sorted({*one, *other} - free)]
     return [name for name in decide if not same(*(value_at(data, tuple(name.split("."))) for data in (one, other)))]
@@ -183,8 +188,8 @@ def _deciding(
         if isinstance(entry, AmendEntry) and entry.body.changes:
             seen = ancestors_of(key, parents)
             before = [pair for pair in entries if pair[0] in seen]
-            plans = (protocol(freeze, before).plan, protocol(freeze, [*before, (key, entry)]).plan)
-            if decides_differently(*plans):
+            plan = protocol(freeze, before).plan.to_json()
+            if decides_differently(plan, _changed(plan, entry.body.changes)):
                 yield key
 
 

@@ -98,12 +98,21 @@ def first_complete(plan: Prereg, attempted: Sequence[Attempted]) -> Mapping[str,
 
 
 def fired(plan: Prereg, attempted: Sequence[Attempted]) -> str | None:
-    """The frozen kill condition that ended an attempt, in words; it closes the ladder."""
+    """The frozen kill condition that ended an attempt, in words; it closes the ladder.
+
+    The harness gives the place of a comparison among the plan's; an event such as a loss that is not finite it names.
+    """
+    comparisons = [kill.when for kill in plan.kill or () if kill.when is not None]
+    events = [kill.on for kill in plan.kill or () if kill.on is not None]
     for one in attempted:
-        index = one.run.outcome.kill
-        if index is not None and plan.kill is not None and index < len(plan.kill):
-            kill = plan.kill[index]
-            return f"{kill.when or kill.on} fired in {one.run.run_id}"
+        outcome = one.run.outcome
+        if outcome.kind != "killed":
+            continue
+        if outcome.kill is not None and outcome.kill < len(comparisons):
+            return f"{comparisons[outcome.kill]} fired in {one.run.run_id}"
+        named = [event for event in events if f"kill condition {event}" in (outcome.message or "")]
+        if named:
+            return f"{named[0]} fired in {one.run.run_id}"
     return None
 
 

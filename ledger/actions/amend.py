@@ -46,17 +46,17 @@ def amend(record: Record, file: Path, name: str, reason: str, at: str, by: Mappi
     with record.lock():
         loaded = Loaded(record)
         frozen = loaded.need_live("amend")
-        held = Protocol(frozen.digest, frozen.entry, ())
+        held = Protocol(frozen.digest, frozen.entry)
         phase = phase_of(entry for _, entry in loaded.entries)
         try:
             body = amend_body(held, phase, name, reason, changes, THIS_TOOL)
         except InputError as error:
-            raise error.at(str(file)) from None
+            raise _in_full(error).at(str(file)) from None
         return Amended(record.id, record.append("amend", at, body.to_json(), by).digest, body)
 
 
 def read_changes(file: Path) -> tuple[Change, ...]:
-    """The changes in a YAML file. Raises InputError with the line of each fault, EnvironmentFault when it is not there."""
+    """The changes in a YAML file. Raises InputError with each fault's line, EnvironmentFault when it is not there."""
     try:
         document = parse_yaml(read_given(file, max_bytes=MAX_BYTES))
         positions = {("changes", *path): position for path, position in document.positions.items()}

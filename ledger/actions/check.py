@@ -5,15 +5,18 @@ It writes nothing. A frozen plan can be checked too: the list then tells what wa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ledger import budget
 from ledger.derive.freeze import plan_from
 from ledger.errors import InputError, Problem
 from ledger.model.budget import Cost
+from ledger.model.decision import INCONCLUSIVE
 from ledger.model.plan import Prereg
 from ledger.plancheck import check_plan
+from ledger.reads import in_words as read_words
 from ledger.rules import in_words, parse
+from ledger.rules.table import Case, DecisionTable
 from ledger.store import Record
 from ledger.strictyaml import parse as parse_yaml
 
@@ -27,6 +30,8 @@ class Checked:
     problems: tuple[Problem, ...]
     cost: Cost | None
     rules: dict[str, str]
+    reads: dict[str, str] = field(default_factory=dict)
+    table: DecisionTable | None = None
 
     def of(self, severity: str) -> list[Problem]:
         """The problems of one severity."""
@@ -63,7 +68,10 @@ def check_bytes(record_id: str, prereg: bytes) -> Checked:
         )
     broken = any(problem.severity == "error" for problem in problems)
     told = tuple(map(_in_full, problems))
-    return Checked(record_id, plan, told, _cost(plan, broken), {} if broken else _words(plan))
+    if broken:
+        return Checked(record_id, plan, told, _cost(plan, broken), {})
+    reads = {name: f"{read.purpose.replace('_', ' ')}: {read_words(read)}" for name, read in (plan.reads or {}).items()}
+    return Checked(record_id, plan, told, _cost(plan, broken), _words(plan), reads, _table(plan))
 
 
 def _in_full(problem: Problem) -> Problem:
@@ -85,6 +93,14 @@ def _cost(plan: Prereg, broken: bool) -> Cost | None:
         if broken:
             return None
         raise
+
+
+def _table(plan: Prereg) -> DecisionTable:
+    cases = [
+        Case(outcome.name, parse(outcome.when) if outcome.when else None, outcome.requires or ())
+        for outcome in plan.decision.outcomes
+    ]
+    return DecisionTable.of(cases, INCONCLUSIVE)
 
 
 def _words(plan: Prereg) -> dict[str, str]:

@@ -54,7 +54,7 @@ def export_amendment(ledger: Ledger, source: Record, target: Record, at: str, by
         name = f"result of {source.id}"
         reason = Loaded(source).need_frozen("export-amendment").plan.decides
         phase = phase_of(entry for _, entry in loaded.entries)
-        body = carried_body(Protocol(frozen.digest, frozen.entry, ()), phase, name, reason, result, THIS_TOOL)
+        body = carried_body(Protocol(frozen.digest, frozen.entry), phase, name, reason, result, THIS_TOOL)
         return Exported(target.id, target.append("amend", at, body.to_json(), by).digest, body, already=False)
 
 

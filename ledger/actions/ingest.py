@@ -62,7 +62,7 @@ def _take_in(record: Record, run: Run, data: bytes, at: str, by: Mapping[str, st
                 found=f"sha256 {own}",
                 hint="a run file is never edited; a new attempt gets a run id of its own",
             )
-    body = run_body(frozen.digest, frozen.entry, run, kept_as(own, len(data)), at, THIS_TOOL)
+    body = run_body(frozen.digest, frozen.entry, run, kept_as(own, len(data)), at, THIS_TOOL, frozen.since)
     with record.new_blob(data):
         stored = record.append("run", at, body.to_json(), by)
     return Ingested(record.id, stored.digest, body, already=False)

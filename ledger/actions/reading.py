@@ -35,6 +35,7 @@ class Frozen:
 
     digest: str
     entry: FreezeEntry
+    since: str | None = None
 
     @property
     def plan(self) -> Prereg:
@@ -70,7 +71,7 @@ class Loaded:
         if not found:
             return None
         held = protocol(found[0], self.entries)
-        return Frozen(held.digest, held.freeze)
+        return Frozen(held.digest, held.freeze, held.since)
 
     @property
     def spoilt(self) -> list[Problem]:

@@ -79,8 +79,9 @@ def run_ladder(
 ) -> Iterator[tuple[Ladder, Attempt]]:
     """Run turn after turn, and yield the ladder as it then stands with each attempt.
 
-    Each rung is tried once a round. Stops after a rung that was killed, after out of memory where the plan says so,
-    and before a turn that would take the projected cost over the gate (unless the plan only warns).
+    Each rung is tried once a round. Stops when it is interrupted, when a frozen kill condition fired, after out of
+    memory where the plan says so, and before a turn that would take the projected cost over the gate (unless the plan
+    only warns). Any other failure is a fact, and the ladder goes on.
     """
     record, frozen = ladder.record, ladder.frozen
     freeze = record.entries_dir / next(one.name for one in record.entries() if one.digest == frozen.digest)
@@ -92,11 +93,12 @@ def run_ladder(
         def show(event: Event, rung: str = rung) -> None:
             on_event(rung, event)
 
-        path = harness.run(freeze, rung, work_folder(ladder.ledger, record), nproc, ladder.ledger.root, show)
-        outcome = read_run(read_bytes(path, max_bytes=RUN_MAX_BYTES)).outcome.kind
+        left = harness.run(freeze, rung, work_folder(ladder.ledger, record), nproc, ladder.ledger.root, show)
+        outcome = read_run(read_bytes(left.path, max_bytes=RUN_MAX_BYTES)).outcome.kind
         ladder = _read_ladder(ladder.ledger, record, Loaded(record), frozen)
-        yield ladder, Attempt(rung, path, outcome)
-        if outcome == "killed" or (outcome == "oom" and frozen.plan.ladder.on_oom == "stop"):
+        yield ladder, Attempt(rung, left.path, outcome)
+        stop_on_oom = outcome == "oom" and frozen.plan.ladder.on_oom == "stop"
+        if left.interrupted or stop_on_oom or fired(frozen.plan, ladder.attempted):
             return
 
 

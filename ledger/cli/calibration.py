@@ -16,7 +16,7 @@ from ledger.units import exact_text
 @json_option
 @click.pass_context
 def calibration(ctx: click.Context, as_json: bool) -> None:
-    """How well the predictions of all records came true: counts, Brier score (0 is best), and how sure was how right."""
+    """How well the predictions of all records came true: counts, Brier score (0 is best), and a reliability table."""
     found, predictions, problems = calibrate_ledger(here())
     if as_json:
         each = [

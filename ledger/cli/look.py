@@ -78,6 +78,8 @@ def show(record_id: str, as_json: bool) -> None:
     for line in event_lines(loaded.entries):
         put(line)
     _values(loaded)
+    if standing.retired_because:
+        put(f"nothing may be built on it: {standing.retired_because}" + ("; it had decided:" if decided else ""))
     if decided:
         put(disposition(decided.body.disposition))
         put(decided.body.why)

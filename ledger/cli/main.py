@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("start", "Make this folder a ledger."),
     "draft": ("start", "Start a record: a plan file from a template."),
     "check": ("plan", "Say all that is wrong with a plan, with lines."),
+    "simulate": ("simulate", "Say how well a plan can tell what it asks."),
     "freeze": ("plan", "Make a plan immutable."),
     "run": ("run", "Run a frozen ladder with the bundled harness."),
     "ingest": ("evidence", "Take run files in."),

@@ -9,6 +9,7 @@ import click
 from ledger.actions.check import Checked
 from ledger.actions.check import check as check_record
 from ledger.actions.freeze import freeze as freeze_record
+from ledger.cli.decision_table import table_json, table_lines
 from ledger.cli.output import author, here, json_option, now, put, put_json, say
 from ledger.errors import ExitCode, InputError
 from ledger.model.values import words
@@ -17,9 +18,10 @@ from ledger.store import Ledger
 
 @click.command()
 @click.argument("record_id", metavar="[ID]", required=False)
+@click.option("--table", "whole", is_flag=True, help="Print the whole decision table, however long.")
 @json_option
 @click.pass_context
-def check(ctx: click.Context, record_id: str | None, as_json: bool) -> None:
+def check(ctx: click.Context, record_id: str | None, whole: bool, as_json: bool) -> None:
     """Say all that is wrong with the plan of ID, or of every record, with lines and what to do.
 
     Exits 0 for a sound plan, even one that still waits for a condition to be met; 2 for one that has errors.
@@ -30,10 +32,10 @@ def check(ctx: click.Context, record_id: str | None, as_json: bool) -> None:
         raise _nothing(ledger)
     found = [check_record(ledger.record(one)) for one in ids]
     if as_json:
-        put_json({"records": [_as_json(one) for one in found]})
+        put_json({"records": [_as_json(one, whole) for one in found]})
     else:
         for one in found:
-            _print(one)
+            _print(one, whole)
     if any(one.of("error") for one in found):
         ctx.exit(int(ExitCode.INPUT))
 
@@ -49,18 +51,20 @@ def _nothing(ledger: Ledger) -> InputError:
     )
 
 
-def _as_json(checked: Checked) -> dict[str, Any]:
+def _as_json(checked: Checked, whole: bool) -> dict[str, Any]:
     return {
         "record": checked.record_id,
         "sound": not checked.of("error"),
         "ready": not checked.of("error") and not checked.of("blocker"),
         "problems": [problem.to_dict() for problem in checked.problems],
         "rules": checked.rules,
+        **({"reads": checked.reads} if checked.reads else {}),
+        **({"table": table_json(checked.table, whole=whole)} if checked.table else {}),
         **({"cost": checked.cost.to_json()} if checked.cost else {}),
     }
 
 
-def _print(checked: Checked) -> None:
+def _print(checked: Checked, whole: bool) -> None:
     errors, blockers, warnings = (checked.of(kind) for kind in ("error", "blocker", "warning"))
     for label, colour, problems in (
         ("error", "red", errors),
@@ -69,8 +73,13 @@ def _print(checked: Checked) -> None:
     ):
         for problem in problems:
             say(f"{click.style(label, fg=colour, bold=True)}: {problem.to_text()}")
+    for name, in_words in checked.reads.items():
+        put(f"read {name}: {in_words}")
     for outcome, in_words in checked.rules.items():
         put(f"{outcome}: {in_words}")
+    if checked.table:
+        for line in table_lines(checked.table, whole=whole):
+            put(line)
     if checked.cost:
         put(f"cost (projection): {checked.cost.arithmetic}; gate {words(checked.cost.gate)}")
     verdict = f"{len(errors)} errors, {len(blockers)} things to wait for, {len(warnings)} notes"

@@ -168,7 +168,9 @@ class Done:
         if event["event"] == "done":
             self.finished, self.step, self._rung_began = self.finished + 1, 0, time.monotonic()
             return str(event["outcome"])
-        return str(event.get("phase", event["event"]))
+        if event["event"] == "probe":
+            return f"{event['setting']} {event['value']}: {event['outcome']}"
+        return str(event.get("message") or event.get("phase") or event["event"])
 
     def left(self) -> str:
         """Time left, projected from this ladder's own start-ups and steps."""

@@ -21,6 +21,7 @@ from ledger.model.events import AmendEntry
 from ledger.model.plan import Prereg
 from ledger.model.trace import GuardTrace, Note, RuleTrace, Truth
 from ledger.model.values import Sourced
+from ledger.quality import retry_notes
 from ledger.reads import evaluate_reads, operands_of
 from ledger.references import Namespace
 from ledger.rules import Expr, Verdict, evaluate, from_json, parse, references
@@ -70,7 +71,7 @@ def decide_body(
         runs=accounted.standings,
         descriptive=observed,
         expectations={one.id: judge(parse(one.claim)).truth for one in plan.expectations or ()},
-        notes=(*_notes(plan, accounted), *event_notes(before)),
+        notes=(*_notes(plan, accounted), *retry_notes(plan, accounted.standings), *event_notes(before)),
         tool=tool,
     )
 

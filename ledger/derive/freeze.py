@@ -18,6 +18,7 @@ from ledger.model.envelope import FrozenRule, Tool
 from ledger.model.plan import PLAN_SCHEMA, Prereg
 from ledger.model.trace import Note
 from ledger.model.values import Resource
+from ledger.power import power_of_plan
 from ledger.references import Namespace
 from ledger.rules import ast_json, parse
 from ledger.strictyaml import Document
@@ -63,6 +64,7 @@ def freeze_body(prereg: bytes, plan: Prereg, pins: Pins, notes: Sequence[Note]) 
         plan=plan,
         rules=frozen_rules(plan),
         cost=budget.estimate(plan),
+        power=power_of_plan(plan),
         kill=tuple(read_trigger(kill.when, plan.metrics) for kill in plan.kill or () if kill.when is not None),
         fits={
             rung.id: read_trigger(rung.search.fits, plan.metrics)

@@ -18,12 +18,25 @@ from ledger.model.plan import Prereg
 from ledger.model.run import Run, UnknownFact
 from ledger.model.trace import Note
 from ledger.model.values import REASON_WORDS, Resource, Sourced
+from ledger.quality import series_notes
+from ledger.seeds import is_derived, rung_seed
 
 
-def run_body(freeze_digest: str, freeze: FreezeEntry, run: Run, resource: Resource, at: str, tool: Tool) -> RunBody:
-    """The body of the run entry. ``resource`` names the blob; ``at`` is when it is taken in (UTC, whole seconds)."""
+def run_body(
+    freeze_digest: str,
+    freeze: FreezeEntry,
+    run: Run,
+    resource: Resource,
+    at: str,
+    tool: Tool,
+    since: str | None = None,
+) -> RunBody:
+    """The body of the run entry. ``resource`` names the blob; ``at`` is when it is taken in (UTC, whole seconds).
+
+    ``freeze`` holds the plan as amended; ``since`` is when what decides was last amended, if it was.
+    """
     plan = freeze.body.plan
-    rejections = tuple(_rejections(freeze_digest, freeze, run, at))
+    rejections = (*_rejections(freeze_digest, freeze, run, at), *_before_amendment(run, since))
     missing = lacks(plan, run)
     return RunBody(
         run=resource,
@@ -44,7 +57,7 @@ def run_body(freeze_digest: str, freeze: FreezeEntry, run: Run, resource: Resour
             )
             for name, metric in plan.metrics.items()
         },
-        notes=tuple(_notes(run)),
+        notes=(*_notes(run), *series_notes(plan, run)),
         tool=tool,
     )
 
@@ -67,12 +80,21 @@ def lacks(plan: Prereg, run: Run) -> str | None:
         return f"the run ended {REASON_WORDS[run.outcome.kind]}"
     if (absent := absent_ranks(run)) is not None:
         return absent.detail
+    if any(rung.id == run.rung and rung.search is not None for rung in plan.ladder.rungs):
+        return _unfinished_search(run)
     each = plan.ladder.each_rung
     wanted = (("steps", plan.ladder.steps), ("eval", each.eval), ("save", each.save))
     short = [
         f"{getattr(run.counts, what)} of {count} {what}" for what, count in wanted if getattr(run.counts, what) < count
     ]
     return f"only {', '.join(short)} exercised" if short else None
+
+
+def _unfinished_search(run: Run) -> str | None:
+    """A search trains no rung: it is complete when its last probe gave an answer."""
+    if run.probes and isinstance(run.probes[-1].fits, bool):
+        return None
+    return f"the search ended after {len(run.probes)} probes without an answer"
 
 
 def _rejections(freeze_digest: str, freeze: FreezeEntry, run: Run, at: str) -> Iterator[Rejection]:
@@ -93,6 +115,13 @@ def _rejections(freeze_digest: str, freeze: FreezeEntry, run: Run, at: str) -> I
     yield from _plan_rejections(freeze, run)
 
 
+def _before_amendment(run: Run, since: str | None) -> Iterator[Rejection]:
+    """A run that had begun when what decides was amended may have been looked at, whenever it was taken in."""
+    if since is not None and run.began_at[:19] + "Z" < since:
+        text = f"it began {run.began_at}, before what decides was amended at {since}"
+        yield Rejection(code="before_amendment", text=text)
+
+
 def _plan_rejections(freeze: FreezeEntry, run: Run) -> Iterator[Rejection]:
     plan = freeze.body.plan
     rung = next((rung for rung in plan.ladder.rungs if rung.id == run.rung), None)
@@ -102,6 +131,8 @@ def _plan_rejections(freeze: FreezeEntry, run: Run) -> Iterator[Rejection]:
         return
     if wrong := _wrong_settings(plan, rung, run):
         yield Rejection(code="settings_mismatch", text="; ".join(wrong))
+    if is_derived(expected_settings(plan, rung)):
+        yield from _wrong_seed(run)
     for path, pinned in sorted(freeze.body.code.paths.items()):
         if wrong_pin := _wrong_pin(path, pinned, run):
             yield Rejection(code="pin_mismatch", text=wrong_pin)
@@ -129,6 +160,14 @@ def _wrong_settings(plan: Prereg, rung: Rung, run: Run) -> list[str]:
             for key in sorted(set(run.settings) - set(expected) - set(held))
         ]
     return wrong
+
+
+def _wrong_seed(run: Run) -> Iterator[Rejection]:
+    expected, found = rung_seed(run.freeze, run.rung), run.facts.get("seed")
+    if found != expected or isinstance(found, bool):
+        told = "no seed" if found is None or isinstance(found, UnknownFact) else f"{found!r}"
+        text = f"the freeze gives {run.rung} the seed {expected}; the run states {told}"
+        yield Rejection(code="seed_mismatch", text=text)
 
 
 def _found(settings: Mapping[str, Any], key: str) -> str:

@@ -50,6 +50,8 @@ def _engine() -> jinja2.Environment:
         "shell": wording.shell_word,
         "count_of": wording.count_of,
         "read_words": in_words,
+        "event_words": wording.EVENT_WORDS.__getitem__,
+        "field_value": wording.field_value,
         "reason": REASON_WORDS.__getitem__,
         "short": lambda digest: digest[:12],
         "plainly": lambda text: text.replace("_", " "),

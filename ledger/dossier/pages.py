@@ -15,15 +15,27 @@ from ledger.dossier.environment import page
 from ledger.dossier.figures import groups
 from ledger.dossier.needs import needs
 from ledger.dossier.observed import observe, values_of
+from ledger.dossier.reliability import reliability
 from ledger.dossier.view import RecordView
 from ledger.lifecycle import State
 from ledger.model.budget import Cost
 from ledger.model.decision import INCONCLUSIVE, VOID
 from ledger.model.entries import DecideBody
+from ledger.model.events import AmendEntry
 from ledger.model.plan import Prereg
 from ledger.units import parse_quantity
 
-_STATES: tuple[State, ...] = ("draft", "frozen", "running", "complete", "decided", "contested", "overdue")
+_STATES: tuple[State, ...] = (
+    "draft",
+    "frozen",
+    "running",
+    "complete",
+    "decided",
+    "contested",
+    "overdue",
+    "superseded",
+    "withdrawn",
+)
 
 
 def render_record(view: RecordView) -> dict[str, bytes]:
@@ -61,6 +73,7 @@ def render_index(views: Sequence[RecordView], as_of: str) -> dict[str, bytes]:
         "tones": {view.id: tones(view.plan) for view in ordered},
         "means": {view.id: meanings(view.plan) for view in ordered},
         "observed": {view.id: observe(view, view.plan) for view in ordered if view.plan},
+        "predictions": reliability(ordered),
         "as_of": as_of,
         "draft": False,
     }
@@ -71,10 +84,13 @@ def render_index(views: Sequence[RecordView], as_of: str) -> dict[str, bytes]:
 
 
 def tally(views: Sequence[RecordView]) -> dict[str, dict[str, int]]:
-    """Records by disposition and by state; ``open`` are those without a decision that stands alone."""
+    """Records by disposition and by state; ``open`` are those that owe a decision that stands alone.
+
+    A withdrawn or superseded record owes none, and is not overdue either.
+    """
     dispositions = Counter(view.standing.disposition for view in views if view.standing.disposition)
     states = Counter(view.standing.state for view in views)
-    undecided = sum(view.standing.disposition is None for view in views)
+    undecided = sum(view.standing.disposition is None and not view.retired for view in views)
     return {
         "dispositions": dict(sorted(dispositions.items())),
         "states": {state: states[state] for state in _STATES if states[state]},
@@ -106,10 +122,11 @@ def meanings(plan: Prereg | None) -> dict[str, str]:
 
 
 def cost_of(view: RecordView) -> Cost | None:
-    """The frozen estimate, or a draft's as it stands."""
+    """The estimate computed at freeze, or at the newest amendment that changed it; of a draft, as it stands."""
     freeze = view.freeze
     if freeze is not None:
-        return freeze.body.cost
+        costs = [entry.body.cost for _, entry in view.events if isinstance(entry, AmendEntry) and entry.body.cost]
+        return costs[-1] if costs else freeze.body.cost
     return budget.estimate(view.plan) if view.plan else None
 
 
@@ -132,6 +149,8 @@ def descriptive(decision: DecideBody | None, view: RecordView) -> str:
     """Why the numbers of the page describe and do not decide; empty when a rule was satisfied or refused by them."""
     if decision is None:
         return "No decision has been taken. These numbers are descriptive." if view.run_entries else ""
+    if view.standing.retired_because is not None:
+        return f"The record does not stand: {view.standing.retired_because}. These numbers are descriptive."
     if len({entry.body.disposition for _, entry in view.decisions}) > 1:
         return "Decisions contest each other. These numbers are descriptive until that is resolved."
     if decision.disposition in (INCONCLUSIVE, VOID):

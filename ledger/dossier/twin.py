@@ -30,6 +30,10 @@ def record_twin(view: RecordView, observed: Observed | None) -> bytes:
                 {"entry": digest, "at": entry.at, "body": safe(entry.body.to_json())}
                 for digest, entry in view.decisions
             ],
+            "events": [
+                {"entry": digest, "kind": entry.kind, "at": entry.at, "body": safe(entry.body.to_json())}
+                for digest, entry in view.events
+            ],
             "observed": _observed(view),
             "runs": _runs(observed),
             "entries": [
@@ -70,7 +74,8 @@ def _glance(view: RecordView) -> dict[str, Any]:
         "frozen": view.frozen,
         "state": standing.state,
         "overdue": standing.overdue,
-        "disposition": standing.disposition or {"unknown": "not_run", "detail": "no decision stands alone"},
+        "disposition": standing.disposition
+        or {"unknown": "not_run", "detail": standing.retired_because or "no decision stands alone"},
         "freeze": standing.freeze or {"unknown": "not_run", "detail": "not frozen"},
         "runs": sum(isinstance(one.entry, RunEntry) for one in view.entries),
     }

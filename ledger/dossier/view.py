@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from ledger.accounting import Account, Intake, account
 from ledger.errors import Problem
-from ledger.lifecycle import Standing, standing_decisions
+from ledger.lifecycle import RETIRED, Standing, standing_decisions
 from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunEntry
+from ledger.model.events import EVENT_KINDS, EventEntry
 from ledger.model.plan import Prereg
 from ledger.model.run import Run
 
@@ -30,8 +31,9 @@ class EntryView:
 class RecordView:
     """One record, ready to be shown.
 
-    ``plan`` is the frozen plan, else the draft, else None when it could not be read. ``runs`` holds the run file of
-    each run entry, by the entry's digest. ``problems`` are what ``check`` says of a draft. ``as_of`` is UTC time text.
+    ``plan`` is the frozen plan as amended, else the draft, else None when it could not be read. ``runs`` holds the run
+    file of each run entry, by the entry's digest. ``problems`` are what ``check`` says of a draft. ``as_of`` is UTC
+    time text.
     """
 
     id: str
@@ -57,6 +59,16 @@ class RecordView:
     def freeze(self) -> FreezeEntry | None:
         """The freeze entry."""
         return next((one.entry for one in self.entries if isinstance(one.entry, FreezeEntry)), None)
+
+    @property
+    def events(self) -> tuple[tuple[str, EventEntry], ...]:
+        """Every amendment, deviation and end of the record with its digest, in the order of the entries."""
+        return tuple((one.digest, one.entry) for one in self.entries if isinstance(one.entry, EVENT_KINDS))
+
+    @property
+    def retired(self) -> bool:
+        """Whether the record is a tombstone: withdrawn or superseded."""
+        return self.standing.state in RETIRED
 
     @property
     def run_entries(self) -> tuple[tuple[str, RunEntry], ...]:

@@ -5,6 +5,7 @@ For eyes only: what is rounded here is never compared, and the exact number goes
 
 from __future__ import annotations
 
+import json
 import shlex
 import unicodedata
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from ledger.model.values import REASON_WORDS, Measured, StatedRange, Unknown, Va
 from ledger.units import display, parse_exact, parse_unit
 
 MINUS = "\u2212"
+EVENT_WORDS = {"amend": "Amended", "deviate": "Deviation", "supersede": "Superseded", "withdraw": "Withdrawn"}
 _MOST_PLACES = 6
 _INDIVISIBLE = frozenset({"1", "B", "step", "tok", "FLOP"})
 _BIDI = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C}
@@ -128,6 +130,11 @@ def scalar(value: Any) -> str:
 def settings_text(settings: dict[str, Any] | None) -> str:
     """Settings in one line, in their own order."""
     return ", ".join(f"{key}={scalar(value)}" for key, value in (settings or {}).items())
+
+
+def field_value(value: Any) -> str:
+    """A field of a plan before or after an amendment, as JSON; ``nothing`` for one that was absent."""
+    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def class_words(evidence_class: str) -> str:

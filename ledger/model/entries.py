@@ -6,11 +6,11 @@ reading and writing files is the store's work.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ledger.model.base import Commit, Digest, FineTime, Name, OutcomeName, RecordId, Slug, Strict, Text, Time
+from ledger.model.base import Commit, Digest, FineTime, Name, OutcomeName, Slug, Strict, Text
 from ledger.model.budget import Cost
 from ledger.model.envelope import Envelope, FrozenRule, Tool
 from ledger.model.events import AmendEntry, DeviateEntry, SupersedeEntry, WithdrawEntry
@@ -63,6 +63,7 @@ class Rejection(Strict):
 
     code: Literal[
         "before_freeze",
+        "before_amendment",
         "other_freeze",
         "other_record",
         "unknown_rung",

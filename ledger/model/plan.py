@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ledger.model.base import (
     Commit,
@@ -189,3 +189,9 @@ class Prereg(Strict):
     rides: Rides | None = Field(default=None, description="The record the result feeds.")
     supersedes: Supersedes | None = Field(default=None, description="The record whose place this one takes.")
     notes: Text | None = Field(default=None, description="Anything a reader should know; decides nothing.")
+
+    @model_validator(mode="after")
+    def _something_is_measured(self) -> Prereg:
+        if not self.metrics and not self.reads:
+            raise ValueError("give at least 1 metric, or a named read: a rule needs something measured")
+        return self

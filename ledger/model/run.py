@@ -113,7 +113,7 @@ class Rank(Strict):
 
     rank: Count = Field(description="Rank, from 0.")
     device: Text = Field(description="The device it ran on.")
-    series: dict[Name, tuple[Sample, ...]] = Field(default_factory=dict, description="Per-step series by name.")
+    series: dict[Slug, tuple[Sample, ...]] = Field(default_factory=dict, description="Per-step series by name.")
     phases: dict[Name, dict[Slug, Number]] = Field(default_factory=dict, description="Values by phase and name.")
 
 

@@ -11,7 +11,9 @@ from ledger.errors import Problem
 from ledger.model.base import Positions, place
 from ledger.model.plan import Prereg
 from ledger.model.trace import Note
+from ledger.plancheck.attempts import attempt_faults
 from ledger.plancheck.ladder import ladder_faults
+from ledger.plancheck.power import power_faults
 from ledger.plancheck.readiness import readiness_faults
 from ledger.plancheck.reads import read_faults
 from ledger.plancheck.rules import rule_faults
@@ -28,8 +30,10 @@ def check_plan(plan: Prereg, positions: Positions | None = None) -> list[Problem
         faults += read_faults(plan)
         # A rule cannot be read against a read that itself refers to nothing.
         if not any(problem.severity == "error" for path, problem in faults if path[:1] == ("reads",)):
-            faults += rule_faults(plan)
+            faults += [*rule_faults(plan), *attempt_faults(plan)]
     faults += readiness_faults(plan)
+    if not any(problem.severity == "error" for _, problem in faults):
+        faults += power_faults(plan)
     found = [_placed(path, problem, positions or {}) for path, problem in faults]
     return sorted(found, key=lambda problem: _ORDER.index(problem.severity))
 

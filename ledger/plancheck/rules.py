@@ -11,11 +11,12 @@ from ledger.errors import InputError, Problem, RuleError
 from ledger.model.decision import INCONCLUSIVE, Example, Outcome
 from ledger.model.plan import Prereg
 from ledger.model.reads import DECIDING
-from ledger.model.values import Measured, Sourced, StatedRange, StatedValue, Unknown, Value, words
+from ledger.model.values import Sourced, StatedValue, words
 from ledger.plancheck.structure import Fault, Path, unknown_name
 from ledger.references import Namespace, rung_of
 from ledger.rules import Expr, check_types, evaluate, faults, parse, references
-from ledger.units import exact_text, fraction_of, parse_quantity, parse_unit
+from ledger.stated import value_of
+from ledger.units import parse_unit
 
 NEVER_ADOPT_ON = ("diagnosis", "record_only", "calibration")
 
@@ -185,24 +186,6 @@ def _bad_value(name: str, stated: StatedValue, names: Namespace) -> Problem | No
             found=stated if isinstance(stated, str) else words(value),
         )
     return None
-
-
-def value_of(stated: StatedValue, unit: str) -> Value:
-    """A stated value as a Value; a range is Unknown with its bounds, in ``unit`` when it has none."""
-    if isinstance(stated, StatedRange):
-        ends = {
-            key: parse_quantity(text)
-            for key, text in (("at_least", stated.at_least), ("at_most", stated.at_most))
-            if text
-        }
-        symbol = next((end.unit.symbol for end in ends.values()), unit)
-        scale = parse_unit(symbol).scale
-        bounds = {key: exact_text(end.base / scale) for key, end in ends.items()}
-        return Unknown.model_validate({"unknown": stated.unknown or "not_stated", "unit": symbol, **bounds})
-    if isinstance(stated, str):
-        quantity = parse_quantity(stated)
-        return Measured(value=exact_text(quantity.value), unit=quantity.unit.symbol)
-    return Measured(value=exact_text(fraction_of(stated)), unit="1")
 
 
 def example_outcome(plan: Prereg, names: Namespace, parsed: Mapping[str, Expr], example: Example) -> str:

@@ -34,15 +34,32 @@ def read_pairs(read: PairedRead, of: Run, minus: Run) -> Found:
     left_out = _left_out(read, ours, theirs)
     because = "; ".join(f"{why}: {_some(keys)}" for why, keys in left_out.items() if keys) or None
     lost = sum(map(len, left_out.values()))
-    pairs = [(a, b) for key in sorted(ours) if (a := ours[key]) is not None and (b := theirs.get(key)) is not None]
-    differences = [a - b for a, b in pairs]
+    differences = _differences(ours, theirs)
     if lost > read.left_out_at_most:
         detail = f"{lost} items left out, and the plan lets {read.left_out_at_most} be: {because}"
-        return nothing(Unknown(unknown="missing", detail=detail), n=len(pairs), left_out=lost, because=because)
-    if len(pairs) < read.at_least:
-        detail = f"{len(pairs)} pairs of {read.items}; at least {read.at_least} are needed"
-        return nothing(Unknown(unknown="too_few_samples", detail=detail), n=len(pairs), left_out=lost, because=because)
+        return nothing(Unknown(unknown="missing", detail=detail), n=len(differences), left_out=lost, because=because)
+    if len(differences) < read.at_least:
+        detail = f"{len(differences)} pairs of {read.items}; at least {read.at_least} are needed"
+        return nothing(
+            Unknown(unknown="too_few_samples", detail=detail), n=len(differences), left_out=lost, because=because
+        )
     return _found(read, differences, lost, because)
+
+
+def differences_of(read: PairedRead, of: Run, minus: Run) -> list[Fraction] | Unknown:
+    """The differences of the items that both have, in base units and in the order of their keys; at least one."""
+    ours, theirs = _table(read, of), _table(read, minus)
+    for one in (ours, theirs):
+        if isinstance(one, Unknown):
+            return one
+    assert not isinstance(ours, Unknown)
+    assert not isinstance(theirs, Unknown)
+    found = _differences(ours, theirs)
+    return found or Unknown(unknown="too_few_samples", detail=f"no key of {read.items} is in both runs")
+
+
+def _differences(ours: Table, theirs: Table) -> list[Fraction]:
+    return [a - b for key in sorted(ours) if (a := ours[key]) is not None and (b := theirs.get(key)) is not None]
 
 
 def _found(read: PairedRead, differences: list[Fraction], lost: int, because: str | None) -> Found:

@@ -6,7 +6,7 @@ from ledger.rules.frozen import ast_json, from_json
 from ledger.rules.parser import parse
 from ledger.rules.printer import print_rule
 from ledger.rules.proofs import faults
-from ledger.rules.syntax import Expr, references
+from ledger.rules.syntax import Expr, comparisons, references
 from ledger.rules.wording import in_words
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Verdict",
     "ast_json",
     "check_types",
+    "comparisons",
     "evaluate",
     "faults",
     "from_json",

@@ -86,7 +86,7 @@ def _taken_in_again(subject: Subject, key: str) -> RunBody:
     resource = kept_as(body.run.digest["sha256"], body.run.size)  # both are check 5's business
     held = subject.protocol(key)
     run, at = subject.intakes[key].run, subject.runs[key].at
-    return run_body(held.digest, held.freeze, run, resource, at, body.tool)
+    return run_body(held.digest, held.freeze, run, resource, at, body.tool, held.since)
 
 
 def decision(subject: Subject) -> str:

@@ -150,7 +150,7 @@ def good_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, A
     """One whole rung on two processes: full checkpointing, two chunks, reduced per chunk."""
     pytest.importorskip("torch", reason="the harness needs torch (extra: bench)")
     bench = Bench(tmp_path_factory.mktemp("good"))
-    flags = {"checkpointing": "full", "backward_chunks": 2, "allreduce": "per_chunk"}
+    flags = {"checkpointing": "full", "backward_chunks": 2, "allreduce": "per_chunk", "memory_steps": 4}
     bench.write(TINY, {"r0": flags}, steps=4)
     events, run = bench.run("r0", "--nproc", "2")
     return events, run, bench.folder

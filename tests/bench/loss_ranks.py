@@ -5,19 +5,24 @@ Not a test module: oracle_ranks.py runs it on one rank of its own.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from oracle_ranks import KINDS, gradient_times_chunks
 from torch.nn.parallel import DistributedDataParallel as DDP
 
 from bench.bundled import make_gpt
 from bench.checkpointing import Checkpointing
-from bench.optimizer import build_optimizer
+from bench.optimizer import build_optimizer, forget, gather_state, state_bytes
+from bench.oracle import flat_gradient
+from bench.saving import differing, state_of, write_checkpoint
 from bench.settings import Settings
-from bench.step import backward_in_chunks, global_loss, step_plan
+from bench.step import backward_in_chunks, global_loss, step_plan, train_step
 from bench.weights import DTYPES, perturb_by_one_ulp
 from bench.workload import Request
 
@@ -53,6 +58,38 @@ def losses(
             optimizer.step()
         series.append(float(global_loss(right if backward is backward_in_chunks else share).item()).hex())
     return series
+
+
+def sharded() -> dict[str, Any]:
+    """AdamW whole and as ZeRO-1 on these ranks: losses, state on this rank, the gathered save, the clipped norm."""
+    said: dict[str, Any] = {}
+    for name in ("adamw", "adamw_zero1"):
+        settings = replace(BASE, optimizer=name, clip_norm=0.25)
+        model = DDP(WORK.build_model(), gradient_as_bucket_view=True)
+        optimizer, plan, series = build_optimizer(settings, model), step_plan(settings), []
+        for step in range(3):
+            share = train_step(WORK, model, optimizer, WORK.batch("train", step), plan)
+            series.append(float(global_loss(share).item()).hex())
+        gathered = gather_state(optimizer)
+        said[name] = {
+            "losses": series,
+            "state": state_bytes(optimizer),
+            "gathered": gathered is not None and gathered > 0,
+            "norm": float(flat_gradient(model).norm()),
+        }
+        if dist.get_rank() == 0:
+            with tempfile.TemporaryDirectory() as folder:
+                path, state = Path(folder) / "saved.pt", state_of(model.module, optimizer)
+                write_checkpoint(path, state)
+                said[name]["reload"] = differing(path, state)
+                next(iter(state["model"].values())).view(-1)[0] += 1
+                said[name]["reload changed"] = differing(path, state)
+        # Back to zero moments: the first update after that is the first update ever.
+        forget(optimizer)
+        said[name]["state after"] = state_bytes(optimizer)
+        state = getattr(optimizer, "optim", optimizer).state
+        said[name]["left"] = sum(part.abs().sum().item() for parts in state.values() for part in parts.values())
+    return said
 
 
 def every_way() -> dict[str, list[str]]:

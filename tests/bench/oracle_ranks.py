@@ -103,6 +103,7 @@ def asked_of_two() -> dict[str, float | None]:
 
 
 if __name__ == "__main__":
-    from loss_ranks import every_way
+    from loss_ranks import every_way, sharded
 
-    print(json.dumps({"2": ranks(2, asked_of_two), "3": ranks(3, asked_of_three), "losses": ranks(1, every_way)}))
+    answers = {"2": ranks(2, asked_of_two), "3": ranks(3, asked_of_three)}
+    print(json.dumps({**answers, "losses": ranks(1, every_way), "sharded": ranks(2, sharded)}))

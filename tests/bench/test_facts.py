@@ -22,8 +22,8 @@ from bench.span import Span
 
 # As `nvidia-smi --query-gpu=... --format=csv,noheader` prints: a space after each comma.
 TWO = (
-    "0, 550.54.15, GPU-aaaa1111, NVIDIA H100 80GB HBM3, 700.00 W, 345 MHz, 2619 MHz, 1980 MHz, 2619 MHz, Enabled, Enabled\n"
-    "1, 550.54.15, GPU-bbbb2222, NVIDIA H100 80GB HBM3, 650.00 W, 345 MHz, 2619 MHz, 1980 MHz, 2619 MHz, Enabled, Enabled\n"
+    "0, 550.54.15, GPU-aaaa1111, NVIDIA H100 80GB HBM3, 700.00 W, 345 MHz, 2619 MHz, 1980 MHz, 2619 MHz, Enabled, On\n"
+    "1, 550.54.15, GPU-bbbb2222, NVIDIA H100 80GB HBM3, 650.00 W, 345 MHz, 2619 MHz, 1980 MHz, 2619 MHz, Enabled, On\n"
 )
 BARE = "0, 550.54.15, GPU-aaaa1111, NVIDIA GeForce, [N/A], 210 MHz, 405 MHz, 2100 MHz, 9501 MHz, [N/A], Disabled\n"
 

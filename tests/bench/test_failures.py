@@ -65,15 +65,16 @@ def test_one_rank_out_of_memory_ends_its_peer(tmp_path: Path, tools: SimpleNames
         if line["is"] == "step" and not capped:
             pid = tools.ranks_of(tmp_path)[1]
             resource.prlimit(pid, resource.RLIMIT_DATA, (1 << 20, resource.RLIM_INFINITY))
-            capped.append(pid)
+            capped.append(time.monotonic())
 
-    capped: list[int] = []
+    capped: list[float] = []
     job = Job("memory", settings, LONG, LONG, 0, 0, 60)
-    result = run_pass(job, tmp_path / "pass", 2, began + 60, Interrupt(), cap_rank_1)
+    result = run_pass(job, tmp_path / "pass", 2, began + 150, Interrupt(), cap_rank_1)
     outcome = pass_outcome(result)
     assert (outcome["kind"], outcome["rank"]) == ("oom", 1)
     assert rank_outcomes(result, outcome) == ["peer_oom", "oom"]
-    assert time.monotonic() - began < 30
+    # From the cap on: how long a busy machine takes to start two ranks is not what is asked.
+    assert time.monotonic() - capped[0] < 30
 
 
 def test_a_killed_rank_is_inferred(bench: Any, tiny_settings: dict[str, Any], tools: SimpleNamespace) -> None:
@@ -91,16 +92,17 @@ def test_a_killed_rank_is_inferred(bench: Any, tiny_settings: dict[str, Any], to
     assert tools.ranks_of(bench.folder) == {}
 
 
-def test_sigterm_ends_the_children_and_still_writes(
-    bench: Any, tiny_settings: dict[str, Any], tools: SimpleNamespace
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_signal_ends_the_children_and_still_writes(
+    bench: Any, tiny_settings: dict[str, Any], tools: SimpleNamespace, name: str
 ) -> None:
     _long(bench, tiny_settings)
     process = bench.start("r0")
     tools.wait_for(lambda: _journal_has(bench.folder, '"step"'))
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.Signals[name])
     _, run = tools.finish(process)
     assert run["outcome"]["kind"] == "killed"
-    assert "SIGTERM" in run["outcome"]["message"]
+    assert run["outcome"]["message"] == f"{name} came to the harness, which ended the pass"
     assert tools.ranks_of(bench.folder) == {}
 
 

@@ -6,13 +6,17 @@ import hashlib
 import json
 import re
 import statistics
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bench.canonical import settings_digest
+from bench.examples import bigram
 from bench.facts import source_digest
+from bench.journal import read_rank
 
 Good = tuple[list[dict[str, Any]], dict[str, Any], Path]
 REASONS = {
@@ -57,8 +61,8 @@ def test_the_file_names_what_it_ran_under(good_run: Good) -> None:
 
 def test_times_are_utc_with_microseconds(good_run: Good) -> None:
     _, run, _ = good_run
-    for time in (run["began_at"], run["ended_at"]):
-        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", time)
+    for moment in (run["began_at"], run["ended_at"]):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", moment)
     assert run["began_at"] < run["ended_at"]
 
 
@@ -129,6 +133,87 @@ def test_nothing_but_the_run_is_left_whole(good_run: Good) -> None:
     assert sorted(path.name for path in attempt.iterdir()) == ["memory", "run.json", "timing"]
     assert not list(attempt.rglob("*.tmp"))
     assert not list(attempt.rglob("checkpoint.pt"))
+
+
+def test_the_same_plan_twice_is_bitwise_equal(good_run: Good) -> None:
+    """The two passes are two launches of one plan, and here of as many steps; other malloc settings change no bit."""
+    _, run, folder = good_run
+    for rank in (0, 1):
+        passes = [read_rank(folder / "out" / run["run_id"] / kind, rank) for kind in ("memory", "timing")]
+        series = [record.series["loss_hex"] for record in passes]
+        assert len(series[0]) == 4
+        assert series[0] == series[1] == run["ranks"][rank]["series"]["loss_hex"]
+
+
+@pytest.fixture(scope="module")
+def plugged_run(tmp_path_factory: pytest.TempPathFactory, make_entry: Any, tools: Any) -> dict[str, Any]:
+    """A plug-in on one rank, its optimizer sharded, its CPU peak counted by the fallback."""
+    folder = tmp_path_factory.mktemp("plugged")
+    settings = {"workload": "bench.examples.bigram:make", "x_width": 16, "batch": 4, "device": "cpu", "memory_steps": 2}
+    flags = {"optimizer": "adamw_zero1", "checkpointing": "every_nth", "backward_chunks": 2}
+    plan = make_entry({**settings, "memory_method": "storages"}, {"r0": flags}, steps=3)
+    (folder / "freeze.json").write_text(json.dumps(plan))
+    call = [sys.executable, "-m", "bench.cli", "run", "--freeze", str(folder / "freeze.json"), "--rung", "r0"]
+    process = subprocess.Popen(
+        [*call, "--out", str(folder / "out")],
+        env=tools.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    run: dict[str, Any] = tools.finish(process)[1]
+    return run
+
+
+def test_a_plug_in_runs_like_the_bundled_model(plugged_run: dict[str, Any]) -> None:
+    assert plugged_run["outcome"] == {"kind": "ok"}
+    values = {name: check["value"] for name, check in plugged_run["checks"].items()}
+    assert values.pop("chunks_equal") < 1e-14
+    assert values == {"checkpointing_bitwise": 0.0, "reload_equal": 0, "passes_agree": 0, "ranks_agree": 0}
+    facts = plugged_run["facts"]
+    assert facts["workload"] == "bench.examples.bigram:make"
+    source = Path(bigram.__file__).read_bytes()
+    assert facts["workload_file_digest"] == hashlib.sha256(source).hexdigest()
+    assert (facts["bigram_width"], facts["checkpoint_layers"], facts["oracle_ragged"]) == (16, "2 of 4", True)
+    assert "width=" not in facts["defaults_applied"]
+
+
+def test_items_are_reported_and_defined(plugged_run: dict[str, Any]) -> None:
+    table = plugged_run["items"]["pair_loss"]
+    # The pairs of neighbours in "quick lazy jumps": 15, none twice.
+    assert len(table["keys"]) == len(table["values"]) == len(set(table["keys"])) == 15
+    # Untrained, of 128 letters: near ln 128 = 4.85.
+    assert statistics.mean(table["values"]) == pytest.approx(4.85, abs=0.5)
+    assert plugged_run["definitions"]["pair_loss"]["unit"] == "1"
+
+
+def test_the_fallback_says_so_in_its_method(good_run: Good, plugged_run: dict[str, Any]) -> None:
+    name = "cpu.vmhwm_delta_bytes"
+    assert plugged_run["facts"]["memory_method"] == "storages"
+    method = plugged_run["definitions"][name]["method"]
+    assert method.startswith("fallback")
+    assert method != good_run[1]["definitions"][name]["method"]
+    for rank in plugged_run["ranks"]:
+        train, whole = rank["phases"]["train"][name], rank["phases"]["run"][name]
+        assert whole >= train > 0
+
+
+def test_gathering_a_sharded_state_is_timed_apart(good_run: Good, plugged_run: dict[str, Any]) -> None:
+    for rank in plugged_run["ranks"]:
+        save = rank["phases"]["save"]
+        assert 0 < save["consolidate_seconds"] <= save["seconds"]
+    whole = good_run[1]["ranks"][0]["phases"]["save"]["consolidate_seconds"]
+    assert whole["unknown"] == "not_applicable"
+
+
+def test_the_lifetime_peak_is_no_lower_than_any_phase(good_run: Good) -> None:
+    for rank in good_run[1]["ranks"]:
+        peaks = [phases["cpu.vmhwm_delta_bytes"] for phases in rank["phases"].values()]
+        if all(isinstance(peak, int) for peak in peaks):
+            assert rank["phases"]["run"]["cpu.vmhwm_delta_bytes"] == max(peaks)
+            journal = read_rank(good_run[2] / "out" / good_run[1]["run_id"] / "memory", rank["rank"])
+            windows = journal.series["window.cpu.vmhwm_delta_bytes"]
+            assert rank["phases"]["train"]["cpu.vmhwm_delta_bytes"] == max(windows)
 
 
 @pytest.mark.cuda

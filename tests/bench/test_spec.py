@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from bench.cli import main
 from bench.faults import EnvironmentFault, SpecError
-from bench.settings import Settings, check_settings
+from bench.settings import Settings, check_settings, defaults_applied
 from bench.spec import read_spec
 
 BAD_SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
@@ -24,7 +24,7 @@ BAD_SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
     "a fraction for a count": ({"batch": 2.5}, "batch"),
     "zero layers": ({"layers": 0}, "layers"),
     "negative seed": ({"seed": -1}, "seed"),
-    "another vocabulary": ({"vocabulary": 50257}, "vocabulary"),
+    "fewer rows than bytes": ({"vocabulary": 255}, "vocabulary"),
     "unknown dtype": ({"dtype": "fp16"}, "dtype"),
     "a number for a choice": ({"checkpointing": 1}, "checkpointing"),
     "null": ({"width": None}, "width"),
@@ -34,6 +34,27 @@ BAD_SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
     "more chunks than samples": ({"batch": 2, "backward_chunks": 3}, "backward_chunks"),
     "no warm-up": ({"warmup_steps": 0}, "warmup_steps"),
     "a cap of nothing": ({"memory_cap_bytes": 0}, "memory_cap_bytes"),
+    "dropout of everything": ({"dropout": 1}, "dropout"),
+    "dropout in chunks": ({"dropout": 0.1, "backward_chunks": 2}, "dropout"),
+    "dropout recomputed under other masks": (
+        {"dropout": 0.1, "checkpointing": "full", "checkpoint_rng": False},
+        "checkpoint_rng",
+    ),
+    "clipping to nothing": ({"clip_norm": 0}, "clip_norm"),
+    "a decay without end": ({"weight_decay": float("inf")}, "weight_decay"),
+    "not a number": ({"lr": float("nan")}, "lr"),
+    "text for a switch": ({"checkpoint_early_stop": "yes"}, "checkpoint_early_stop"),
+    "an operator without a space": ({"checkpoint_save_ops": "aten.mm, aten.bmm"}, "checkpoint_save_ops"),
+    "code for an operator": ({"checkpoint_save_ops": "__import__('os')"}, "checkpoint_save_ops"),
+    "every 0th layer": ({"checkpoint_every": 0}, "checkpoint_every"),
+    "another optimizer": ({"optimizer": "sgd"}, "optimizer"),
+    "a workload without a factory": ({"workload": "my.model"}, "workload"),
+    "a path for a workload": ({"workload": "../my/model.py:make"}, "workload"),
+    "a plug-in's setting for the GPT": ({"x_width": 3}, "x_width"),
+    "a GPT's setting for a plug-in": ({"workload": "my.model:make", "width": 3}, "width"),
+    "a capital in a free name": ({"workload": "my.model:make", "x_Width": 3}, "x_Width"),
+    "a list for a free setting": ({"workload": "my.model:make", "x_sizes": [1]}, "x_sizes"),
+    "infinity for a free setting": ({"workload": "my.model:make", "x_a": float("inf")}, "x_a"),
 }
 
 
@@ -54,6 +75,27 @@ def test_a_misspelt_setting_is_told_its_neighbour() -> None:
 def test_defaults_and_whole_learning_rate() -> None:
     assert check_settings({}) == Settings()
     assert check_settings({"lr": 1}).lr == 1.0
+
+
+def test_a_plug_in_gets_its_own_settings_and_no_defaults_of_the_gpt() -> None:
+    checked = check_settings({"workload": "my.pkg:made.here", "x_depth": 3, "x_name": "a", "batch": 2})
+    assert checked.free == {"x_depth": 3, "x_name": "a"}
+    assert "width=" not in defaults_applied({"workload": "my.pkg:made.here"})
+    assert "width=128" in defaults_applied({})
+
+
+def test_dropout_is_refused_in_a_ladder_that_chunks(
+    make_entry: Callable[..., dict[str, Any]], tiny_settings: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "entry.json"
+    rungs = {"r0": {"dropout": 0.1}, "r1": {"backward_chunks": 2}}
+    path.write_text(json.dumps(make_entry(tiny_settings, rungs)))
+    for rung in rungs:  # the plan is at fault, not the one rung
+        with pytest.raises(SpecError, match="chunks the backward") as caught:
+            read_spec(path, rung)
+        assert "random stream" in caught.value.hint
+    path.write_text(json.dumps(make_entry(tiny_settings, {"r0": {"dropout": 0.1}, "r1": {"dropout": 0.2}})))
+    assert read_spec(path, "r1").settings.dropout == 0.2
 
 
 def _without(entry: dict[str, Any], *path: Any) -> bytes:

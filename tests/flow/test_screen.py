@@ -13,7 +13,7 @@ import pytest
 
 from ledger import resources
 from ledger.units import parse_exact
-from tests.worlds import RECORD, World, run_file
+from tests.worlds import PLAN, RECORD, World, run_file
 
 KEYS = [f"q{index}" for index in range(8)]
 UNIT = {"unit": "1", "definition": "loss of one item", "method": "made up", "scope": "one item"}
@@ -144,3 +144,27 @@ def test_refused_before_anything_runs(world: World, case: str) -> None:
     told = world.told("check", RECORD)
     assert told[0] == 2
     assert code in [one["code"] for one in told[1]["records"][0]["problems"]]
+
+
+def test_check_says_what_each_combination_gives(world: World) -> None:
+    world.write_plan(plan())
+    table = world.told("check", RECORD)[1]["records"][0]["table"]
+    assert table["factors"] == ["delta.high < 0", "abs(drift.value) <= 0.3"]
+    assert table["rows"][:3] == [
+        ["pass", "pass", "ADOPT-B"],
+        ["pass", "fail", "ADOPT-B-WITH-COST"],
+        ["pass", "unknown", "INCONCLUSIVE"],
+    ]
+    assert {row[-1] for row in table["rows"] if row[0] == "fail"} == {"KEEP-A"}
+    shown = world.ok("check", RECORD).stdout
+    assert "  A is delta.high < 0\n  B is abs(drift.value) <= 0.3\n" in shown
+    assert "  pass     fail     ADOPT-B-WITH-COST\n" in shown
+    assert "read delta: primary: mean over items of target_loss" in shown
+
+
+def test_a_long_table_is_printed_when_asked_for(world: World) -> None:
+    clauses = " and ".join(f"r2.step_time <= {index} s" for index in (3, 4, 5, 6, 7))
+    world.write_plan(PLAN.replace("when: r2.step_time <=", f"when: {clauses} and r2.step_time <="))
+    assert "in 2187 combinations" in world.ok("check", RECORD).stdout
+    assert "rows" not in world.told("check", RECORD)[1]["records"][0]["table"]
+    assert len(world.told("check", RECORD, "--table")[1]["records"][0]["table"]["rows"]) == 2187

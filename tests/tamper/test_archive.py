@@ -20,7 +20,7 @@ from ledger.archive import tar
 from ledger.archive.manifest import manifest
 from ledger.errors import IntegrityError
 from ledger.store import Record
-from tests.tamper.test_record import rewrite
+from tests.tamper.test_forged import rewrite
 from tests.worlds import RECORD, World, copy_of
 
 NAME = f"{RECORD}.tar"
@@ -226,6 +226,7 @@ CHANGES: dict[str, tuple[Callable[[Files], object], list[int]]] = {
     "a page more": (lambda f: f.update({f"{RECORD}/dossier/more.html": b"x"}), [11]),
     "a file more": (lambda f: f.update({f"{RECORD}/NOTES": b"x"}), [11]),
     "a file named as the folder": (lambda f: f.update({f"{RECORD}/records": b"x"}), [11]),
+    "a file below a file": (lambda f: f.update({f"{RECORD}/record/prereg.yaml/x": b"x"}), [1]),
     "the plan": (lambda f: edit(f, "record/prereg.yaml", b"1.02", b"1.03"), [6, 7]),
     "a stray in the record": (lambda f: f.update({f"{RECORD}/record/notes.txt": b"x"}), [3]),
     "a blob less": (lambda f: f.pop(next(n for n in f if "/blobs/" in n)), [5, 8, 9]),

@@ -111,6 +111,13 @@ def test_a_kill_condition_that_fired_is_told_with_its_run() -> None:
     assert fired(with_kill, [attempt("r0")]) is None
 
 
+def test_an_event_that_fired_is_told_by_its_name() -> None:
+    message = "the frozen kill condition non_finite_loss was met: the loss is nan"
+    killed = attempt("r0", complete=False, outcome={"kind": "killed", "message": message})
+    assert fired(plan(extra="kill:\n  - {on: non_finite_loss}\n"), [killed]) == "non_finite_loss fired in r0-a"
+    assert fired(plan(), [killed]) is None
+
+
 def test_a_trigger_is_resolved_to_base_units() -> None:
     found = read_trigger("vram_alloc_peak <= 71 GiB", plan().metrics)
     assert (found.source, found.phase, found.op) == ("memory.lifetime_peak_allocated", "train", "<=")

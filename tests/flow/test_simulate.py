@@ -1,0 +1,105 @@
+"""``ledger simulate`` and what freeze keeps of it, through the command line."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import pytest
+
+from tests.flow.test_screen import ONES, arm
+from tests.flow.test_screen import plan as screen
+from tests.worlds import PLAN, RECORD, World, run_file
+
+NOISY = PLAN + "power: {noise: 0.5 %, draws: 100}\n"
+
+
+def told(world: World, *args: Any) -> dict[str, Any]:
+    """The table as JSON."""
+    code, value = world.told("simulate", RECORD, *args)
+    assert code == 0, value
+    return value
+
+
+def test_a_stated_noise(world: World) -> None:
+    world.write_plan()
+    found = told(world, "--noise", "1", "--draws", "100", "--seed", "3")
+    assert (found["varies"], found["detects"], found["draws"], found["seed"]) == ("step_time", "ADOPT", 100, 3)
+    assert found["margin"] == {"value": "2", "unit": "%"}
+    chances = {row["effect"]["value"]: row["chances"]["ADOPT"]["value"] for row in found["rows"]}
+    assert next(iter(chances)) == "-2"
+    assert float(chances["-2"]) > 90 > float(chances["6"])
+    assert found == told(world, "--noise", "1 %", "--draws", "100", "--seed", "3"), "seeded: the same again"
+    assert found["rows"] != told(world, "--noise", "1", "--draws", "100", "--seed", "4")["rows"]
+
+
+def test_the_noise_of_a_run_and_a_picture(world: World) -> None:
+    world.write_plan()
+    run = world.write_run(run_file("0" * 64, "r0", step_s=[9.0, 2.3, 2.4, 2.5]))
+    shown = world.ok("simulate", RECORD, "--from", run, "--draws", "100", "-o", "power.svg")
+    assert "steps resampled from 3 of a run, in blocks of 2; variation between runs is not in it" in shown.stdout
+    assert "ADOPT is reached in 80 % of ladders or more from a true effect of" in shown.stdout
+    image = ET.fromstring((world.root / "power.svg").read_text())
+    assert image.tag == "{http://www.w3.org/2000/svg}svg"
+    words = [element.text for element in image.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"ADOPT", "RECORD-ONLY", "true effect on step_time, %"} <= set(words)
+
+
+def test_a_run_that_never_varies_has_a_sharp_threshold(world: World) -> None:
+    world.write_plan()
+    run = world.write_run(run_file("0" * 64, "r0"))  # steps of 2.4 s, all alike
+    found = told(world, "--from", run, "--draws", "100")
+    chances = {row["effect"]["value"]: row["chances"]["ADOPT"]["value"] for row in found["rows"]}
+    assert {effect: chances[effect] for effect in ("0", "2", "2.5")} == {"0": "100", "2": "100", "2.5": "0"}
+    assert found["half_band"] == {"value": "0", "unit": "%"}
+
+
+def test_the_noise_of_pairs(world: World) -> None:
+    world.write_plan(screen())
+    one = world.write_run(arm("0" * 64, "a", ONES, ONES), "a.json")
+    other = world.write_run(arm("0" * 64, "b", [0.5, 1.5] * 4, ONES), "b.json")
+    found = told(world, "--from", one, "--from", other, "--draws", "100")
+    assert found["varies"] == "delta"
+    assert found["model"].startswith("8 pairs resampled from 8 measured differences less their mean")
+
+
+REFUSED: dict[str, tuple[list[str], int, str]] = {
+    "nothing says how noisy": ([], 2, "no_noise"),
+    "a noise that is none": (["--noise", "-1"], 2, "bad_noise"),
+    "a noise in seconds": (["--noise", "1 s"], 2, "bad_noise"),
+    "no such run": (["--from", "nowhere.json"], 5, "not_found"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(world: World, case: str) -> None:
+    args, code, error = REFUSED[case]
+    world.write_plan()
+    found = world.told("simulate", RECORD, *args)
+    assert (found[0], found[1]["error"]) == (code, error)
+
+
+def test_freeze_keeps_the_table_and_verify_makes_it_again(world: World) -> None:
+    freeze = world.freeze(NOISY)
+    entry = json.loads(next(world.record_path().glob("entries/*-freeze-*")).read_text())
+    kept = entry["body"]["power"]
+    simulated = told(world)
+    assert kept == {key: value for key, value in simulated.items() if key != "record"}
+    world.ingest(run_file(freeze, "r0"), run_file(freeze, "r2"))
+    assert world.decide()["disposition"] == "ADOPT", "what was simulated decides nothing"
+    world.ok("verify", RECORD)
+    world.ok("render")
+    page = (world.root / "dossier" / f"{RECORD}.html").read_text()
+    assert "How well the plan can tell" in page
+
+
+def test_an_underpowered_plan_is_refused_unless_it_says_so(world: World) -> None:
+    text = PLAN + "power: {half_band: 3 %, draws: 100}\n"
+    world.write_plan(text)
+    code, error, problem = world.refused("freeze", RECORD)
+    assert (code, error) == (2, "underpowered")
+    assert (problem["expected"], problem["found"]) == ("an A/A half-band of at most 2.000 %, the margin", "3.000 %")
+    (world.record_path() / "prereg.yaml").write_text(text + "accept_underpowered: {reason: a first look}\n")
+    world.ok("freeze", RECORD)
+    assert told(world)["half_band"] == {"value": "3", "unit": "%"}, "a frozen plan can be simulated too"

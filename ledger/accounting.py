@@ -84,6 +84,8 @@ def _standing(
 def _among(plan: Prereg, one: Intake, pool: Sequence[Intake]) -> tuple[RunStands, str]:
     """What an attempt counts for among those of its rung that do."""
     digests = [other.digest for other in pool]
+    if not pool:
+        return "excluded", f"the plan has no rung {one.body.rung}"
     if one.digest not in digests:
         first = pool[0].body
         return "excluded", f"{first.run_id} is the first complete attempt (it began {first.began_at})"

@@ -13,7 +13,7 @@ from ledger import stats
 from ledger.errors import InputError
 from ledger.model.ladder import AcrossRanks, Metric
 from ledger.model.run import Definition, Number, Rank, Run, Sample, UnknownNumber
-from ledger.model.values import REASON_WORDS, Measured, Unknown, Value, measured
+from ledger.model.values import ENDED_WORDS, REASON_WORDS, Measured, Unknown, Value, measured
 from ledger.units import exact_text, fraction_of, parse_exact, parse_unit
 
 _NEVER_NEGATIVE = ("s", "B")
@@ -72,7 +72,7 @@ def _of_failed_run(metric: Metric, run: Run) -> Unknown:
     outcome = run.outcome
     limit = (outcome.limits or {}).get(metric.value or "")
     where = f" in {outcome.phase}" if outcome.phase else ""
-    detail = f"the run ended {REASON_WORDS[outcome.kind]}{where}"
+    detail = f"the run {ENDED_WORDS[outcome.kind]}{where}"
     if outcome.kind != "oom" or limit is None or not _bounds(metric, outcome.phase):
         return Unknown.of_outcome(outcome.kind, detail)
     scale = parse_unit(metric.unit).scale

@@ -17,7 +17,7 @@ from ledger.model.guards import OverlayGuard
 from ledger.model.plan import Prereg
 from ledger.model.run import Run
 from ledger.model.trace import GuardPoint, GuardVerdict
-from ledger.model.values import REASON_WORDS, Measured, Unknown
+from ledger.model.values import ENDED_WORDS, REASON_WORDS, Measured, Unknown
 from ledger.units import exact_text, fraction_of
 
 Curve = list[tuple[Fraction, ...]]
@@ -149,7 +149,7 @@ def _curve(guard: OverlayGuard, rung: str, plan: Prereg, runs: RunByRung) -> Cur
 
 def failed(run: Run) -> Unknown:
     """Why a run that did not end well yields no curve and no check."""
-    return Unknown.of_outcome(run.outcome.kind, f"{run.rung} ended {REASON_WORDS[run.outcome.kind]}")
+    return Unknown.of_outcome(run.outcome.kind, f"{run.rung} {ENDED_WORDS[run.outcome.kind]}")
 
 
 def _comparable_curve(

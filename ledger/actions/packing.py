@@ -5,6 +5,7 @@ It writes no file and verifies nothing: ``archive`` does both, and ``verify`` pa
 
 from __future__ import annotations
 
+from ledger import __version__
 from ledger.actions.views import record_view
 from ledger.archive import pack
 from ledger.dossier import render_index, render_record
@@ -20,4 +21,4 @@ def pack_record(record: Record, head: str) -> bytes:
     }
     view = record_view(record, None)
     pages = {**render_record(view), **render_index([view], view.as_of)}
-    return pack(record.id, files, pages, head, view.as_of)
+    return pack(record.id, files, pages, head, view.as_of, __version__)

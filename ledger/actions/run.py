@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ledger.actions.reading import RUN_MAX_BYTES, Frozen, Loaded, read_run
+from ledger.attempts import judge
 from ledger.derive import lacks
 from ledger.errors import InputError, LedgerError, StateError
 from ledger.harness import Event, Harness
 from ledger.lifecycle import may_decide_again, standing_decisions
+from ledger.model.entries import RunEntry
 from ledger.schedule import Attempted, Spent, Turn, fired, spending, turns
 from ledger.store import Ledger, Record, read_bytes
 
@@ -121,7 +123,7 @@ def work_folder(ledger: Ledger, record: Record) -> Path:
 def _read_ladder(ledger: Ledger, record: Record, loaded: Loaded, frozen: Frozen) -> Ladder:
     """Every attempt under this freeze: taken in already, or a run file that waits to be."""
     found = {
-        entry.body.run_id: Attempted(loaded.run_of(entry), entry.body.complete)
+        entry.body.run_id: Attempted(loaded.run_of(entry), _answers(frozen, entry))
         for _, entry in loaded.runs
         if not entry.body.rejections
     }
@@ -135,6 +137,12 @@ def _read_ladder(ledger: Ledger, record: Record, loaded: Loaded, frozen: Frozen)
             found[run.run_id] = Attempted(run, lacks(frozen.plan, run) is None)
             waiting.append(path)
     return Ladder(ledger, record, frozen, tuple(found.values()), tuple(waiting))
+
+
+def _answers(frozen: Frozen, entry: RunEntry) -> bool:
+    """Whether an attempt needs no other in its place; one that a frozen criterion leaves out does."""
+    judged = judge(frozen.plan, entry.body)
+    return judged.standing == "counted" or judged.open
 
 
 def _refuse_decided(loaded: Loaded) -> None:

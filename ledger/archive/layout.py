@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Mapping
 
 from ledger.archive import tar
@@ -26,6 +27,8 @@ What is in it
 How to check it with nothing but coreutils
   tar -xf {id}.tar && cd {id} && sha256sum -c manifest-sha256.txt
 
+Packed by evidence-ledger {version}, which writes these pages byte for byte again.
+
 How to check every step (pip install evidence-ledger)
   ledger verify {id}.tar
 
@@ -34,11 +37,16 @@ comparing its sha256, or its newest entry ({head}), with what was published else
 """
 
 
-def pack(record_id: str, record: Mapping[str, bytes], pages: Mapping[str, bytes], head: str, at: str) -> bytes:
-    """The archive's bytes. ``record`` and ``pages`` are files by path inside their folders; ``at`` is the newest
-    entry's time, which every file gets."""
+def pack(
+    record_id: str, record: Mapping[str, bytes], pages: Mapping[str, bytes], head: str, at: str, version: str
+) -> bytes:
+    """The archive's bytes.
+
+    ``record`` and ``pages`` are files by path inside their folders; ``at`` is the newest entry's time, which every
+    file gets; ``version`` is that of the program that made the pages.
+    """
     inside = {
-        "README.txt": README.format(id=record_id, head=head).encode(),
+        "README.txt": README.format(id=record_id, head=head, version=version).encode(),
         **{f"record/{name}": data for name, data in record.items()},
         **{f"dossier/{name}": data for name, data in pages.items()},
     }
@@ -52,6 +60,12 @@ def unpack(data: bytes, where: str) -> tuple[str, dict[str, bytes]]:
     files = tar.read(data, where)
     root = next(iter(files)).partition("/")[0]
     return root, {name.partition("/")[2]: content for name, content in files.items()}
+
+
+def packed_by(files: Mapping[str, bytes]) -> str | None:
+    """The version that says it packed the archive, if its README names one."""
+    found = re.search(rb"^Packed by evidence-ledger (\S+),", files.get("README.txt", b""), re.MULTILINE)
+    return found[1].decode("ascii", "replace") if found else None
 
 
 def part(files: Mapping[str, bytes], folder: str) -> dict[str, bytes]:

@@ -17,7 +17,7 @@ from ledger.model.ladder import Rung
 from ledger.model.plan import Prereg
 from ledger.model.run import Run, UnknownFact
 from ledger.model.trace import Note
-from ledger.model.values import REASON_WORDS, Resource, Sourced
+from ledger.model.values import ENDED_WORDS, Resource, Sourced
 from ledger.quality import series_notes
 from ledger.seeds import is_derived, rung_seed
 
@@ -77,7 +77,7 @@ def lacks(plan: Prereg, run: Run) -> str | None:
     if run.outcome.kind == "oom":
         return None
     if run.outcome.kind != "ok":
-        return f"the run ended {REASON_WORDS[run.outcome.kind]}"
+        return f"the run {ENDED_WORDS[run.outcome.kind]}"
     if (absent := absent_ranks(run)) is not None:
         return absent.detail
     if any(rung.id == run.rung and rung.search is not None for rung in plan.ladder.rungs):
@@ -188,4 +188,4 @@ def _wrong_pin(path: str, pinned: str, run: Run) -> str | None:
 def _notes(run: Run) -> Iterator[Note]:
     if run.outcome.kind != "ok":
         message = f": {run.outcome.message}" if run.outcome.message else ""
-        yield Note(code=run.outcome.kind, text=f"{run.rung} ended {REASON_WORDS[run.outcome.kind]}{message}")
+        yield Note(code=run.outcome.kind, text=f"{run.rung} {ENDED_WORDS[run.outcome.kind]}{message}")

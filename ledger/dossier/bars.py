@@ -93,4 +93,4 @@ def _open_bar(value: Unknown, scale: Scale, unit: Unit, y: int, hatch: str) -> l
 
 
 def _number(base: Fraction, unit: Unit) -> float:
-    return float(base / unit.scale)
+    return svg.drawn(base / unit.scale)

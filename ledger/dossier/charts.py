@@ -75,7 +75,7 @@ def describe(one: Panel) -> str:
 
 
 def _in(base: Fraction, unit: Unit) -> float:
-    return float(base / unit.scale)
+    return svg.drawn(base / unit.scale)
 
 
 def _frame(one: Panel, across: Scale, up: Scale) -> list[Markup]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from ledger.dossier.svg import Scale, label, line, path, tag, tick_text
+from ledger.dossier.svg import Scale, drawn, label, line, path, tag, tick_text
 from ledger.model.power import PowerTable
 from ledger.model.values import Measured, Value, words
 from ledger.units import parse_unit
@@ -83,4 +83,4 @@ def _curve(table: PowerTable, name: str, place: int, across: Scale, up: Scale) -
 
 def _number(value: Value) -> float:
     """A number as shown, for the picture only."""
-    return float(value.base / parse_unit(value.unit).scale) if isinstance(value, Measured) else 0.0
+    return drawn(value.base / parse_unit(value.unit).scale) if isinstance(value, Measured) else 0.0

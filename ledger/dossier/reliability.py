@@ -16,7 +16,7 @@ from ledger.dossier.svg import Scale
 from ledger.dossier.view import RecordView
 from ledger.model.values import Measured, Value
 
-SIZE, EDGE = 240, 34
+SIZE, EDGE = 360, 40
 
 
 @dataclass(frozen=True)
@@ -68,4 +68,4 @@ def _draw(rows: Sequence[Bin]) -> Markup:
 
 
 def _number(value: Value) -> float:
-    return float(value.base) if isinstance(value, Measured) else 0.0
+    return svg.drawn(value.base) if isinstance(value, Measured) else 0.0

@@ -8,11 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 
 from markupsafe import Markup, escape
 
 Attribute = str | int | float
+_LARGEST = Fraction(10) ** 250  # leaves room for scales to multiply
+
+
+def drawn(number: Fraction) -> float:
+    """An exact number as a place in a drawing; what no float holds is drawn at the far end, and its text is exact."""
+    return float(max(-_LARGEST, min(number, _LARGEST)))
 
 
 def tag(name: str, *children: Markup | str, **attributes: Attribute) -> Markup:

@@ -56,6 +56,17 @@ REASON_WORDS: dict[str, str] = {
     "ambiguous": "ambiguous",
 }
 
+ENDED_WORDS: dict[str, str] = {
+    "ok": "ended well",
+    "oom": "ran out of memory",
+    "peer_oom": "ended because another rank ran out of memory",
+    "timeout": "timed out",
+    "killed": "was killed",
+    "error": "ended in an error",
+    "refused": "was refused by the harness",
+}
+"""What became of a run, by its outcome, after the words ``the run``."""
+
 
 def _exact(text: str) -> str:
     try:
@@ -137,7 +148,7 @@ class Resource(Strict):
     """An artifact by name and digest, in the shape of an in-toto ResourceDescriptor."""
 
     name: Text = Field(description="File name or path inside the record.")
-    digest: dict[Literal["sha256"], Digest] = Field(description="Digest of the bytes, by algorithm.")
+    digest: dict[Literal["sha256"], Digest] = Field(min_length=1, description="Digest of the bytes, by algorithm.")
     size: int = Field(ge=0, description="Length in bytes.")
 
 

@@ -13,7 +13,7 @@ from ledger.bootstrap import Scaled, interval, statistic
 from ledger.metrics import numbers_of
 from ledger.model.reads import PairedRead
 from ledger.model.run import Run
-from ledger.model.values import REASON_WORDS, Unknown, measured
+from ledger.model.values import ENDED_WORDS, Unknown, measured
 from ledger.reads.found import Found, nothing
 from ledger.units import fraction_of, parse_unit
 
@@ -76,7 +76,7 @@ def _found(read: PairedRead, differences: list[Fraction], lost: int, because: st
 
 def _table(read: PairedRead, run: Run) -> Table | Unknown:
     if run.outcome.kind != "ok":
-        return Unknown.of_outcome(run.outcome.kind, f"{run.rung} ended {REASON_WORDS[run.outcome.kind]}")
+        return Unknown.of_outcome(run.outcome.kind, f"{run.rung} {ENDED_WORDS[run.outcome.kind]}")
     if read.items not in run.items:
         return Unknown(unknown="missing", detail=f"{run.rung}'s run file has no items {read.items}")
     unit = parse_unit(run.definitions[read.items].unit)

@@ -11,7 +11,7 @@ from ledger.bootstrap import Scaled, interval, statistic
 from ledger.metrics import as_measured, readable, window_of
 from ledger.model.reads import SeriesRead
 from ledger.model.run import Run
-from ledger.model.values import REASON_WORDS, Unknown, measured
+from ledger.model.values import ENDED_WORDS, Unknown, measured
 from ledger.reads.found import Found, nothing
 from ledger.units import fraction_of, parse_unit
 
@@ -19,7 +19,7 @@ from ledger.units import fraction_of, parse_unit
 def read_series(read: SeriesRead, run: Run) -> Found:
     """The statistic, in ``read.unit``."""
     if run.outcome.kind != "ok":
-        return nothing(Unknown.of_outcome(run.outcome.kind, f"{run.rung} ended {REASON_WORDS[run.outcome.kind]}"))
+        return nothing(Unknown.of_outcome(run.outcome.kind, f"{run.rung} {ENDED_WORDS[run.outcome.kind]}"))
     definition = readable(run, read.series, read.unit)
     if isinstance(definition, Unknown):
         return nothing(definition)

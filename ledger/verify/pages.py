@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from ledger import __version__
 from ledger.actions.packing import pack_record
-from ledger.archive import unpack
+from ledger.archive import packed_by, unpack
 from ledger.canonical import digest
 from ledger.errors import EnvironmentFault, IntegrityError, LedgerError, Problem
 from ledger.verify.report import Check, run_check, skipped
@@ -17,13 +17,10 @@ from ledger.verify.subject import Subject
 
 
 def pages(subject: Subject, files: Mapping[str, bytes]) -> Check:
-    """The check; skipped when the record does not read, or was written by another version of this program."""
-    versions = {entry.body.tool.version for entry in subject.freezes.values()}
-    if versions != {__version__}:
-        return skipped(
-            "pages",
-            f"the record was frozen by version {', '.join(versions) or 'unknown'}, this is {__version__}",
-        )
+    """The check; skipped when the record does not read, or when the pages name another version as theirs."""
+    version = packed_by(files)
+    if version not in (None, __version__):
+        return skipped("pages", f"they say that version {version} made them, and this is {__version__}")
     try:
         _, expected = unpack(pack_record(subject.record, subject.heads[-1]), subject.record.id)
     except EnvironmentFault:

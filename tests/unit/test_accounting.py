@@ -67,7 +67,7 @@ def test_every_rung_counts_or_has_a_reason() -> None:
     assert accounted.counted == {}
     reasons = {rung: value.unknown for rung, value in accounted.absent.items()}
     assert reasons == {**dict.fromkeys(("r0", "r1", "c1", "c2", "c3"), "not_run"), "r2": "not_counted"}
-    assert accounted.absent["r2"].detail == "r2: incomplete: the run ended killed"
+    assert accounted.absent["r2"].detail == "r2: incomplete: the run was killed"
     assert accounted.absent["r0"].detail == "r0 was not run"
 
 

@@ -153,8 +153,8 @@ COMPLETE: dict[str, tuple[Bend, str | None]] = {
         {("counts",): {"steps": 4, "eval": 0, "save": 0}},
         "only 0 of 1 eval, 0 of 1 save exercised",
     ),
-    "killed": ({("outcome", "kind"): "killed"}, "the run ended killed"),
-    "timed out": ({("outcome", "kind"): "timeout"}, "the run ended timed out"),
+    "killed": ({("outcome", "kind"): "killed"}, "the run was killed"),
+    "timed out": ({("outcome", "kind"): "timeout"}, "the run timed out"),
     "a rank that reported nothing": ({("facts", "world_size"): 2}, "the run file has ranks 0 of a run on 2"),
 }
 

@@ -65,7 +65,7 @@ DEFINITIONS: dict[str, dict[str, str]] = {
         "highest resident memory of the process in the phase above its resident memory after warm: "
         "activations, logits and transients, not weights or optimizer state; not an allocator's count",
         "a separate short pass (memory_steps steps) under MALLOC_MMAP_THRESHOLD_=65536, the heap's free room filled "
-        "before the baseline: 5 written to /proc/self/clear_refs before each window, VmHWM after it; the largest, "
+        "and one step made before the baseline: 5 written to /proc/self/clear_refs before each window, VmHWM after it; the largest, "
         "less VmRSS at the baseline",
     ),
     "cuda.peak_allocated_bytes": _entry(

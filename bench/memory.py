@@ -29,6 +29,9 @@ class Meter(Protocol):
 
     names: tuple[str, ...]
 
+    def prepare(self) -> None:
+        """Bring the allocator to where it stays; one more unmeasured step comes between this and the baseline."""
+
     def settle(self) -> None:
         """Take the baseline: everything warm, nothing of the measured work begun."""
 
@@ -43,6 +46,9 @@ class NoMeter:
     """Reads nothing: the CPU timing pass, whose malloc would make a peak wrong."""
 
     names: tuple[str, ...] = ()
+
+    def prepare(self) -> None:
+        return None
 
     def settle(self) -> None:
         return None
@@ -95,8 +101,10 @@ class CpuMeter:
             self._fault = self._fault or str(fault)
             return 0
 
-    def settle(self) -> None:
+    def prepare(self) -> None:
         plug_heap()
+
+    def settle(self) -> None:
         self._baseline = self._try(lambda: status_bytes("VmRSS", self._status))
 
     def open(self) -> None:
@@ -116,6 +124,9 @@ class CudaMeter:
 
     def __init__(self, cuda: Any, device: int) -> None:
         self._cuda, self._device = cuda, device
+
+    def prepare(self) -> None:
+        return None
 
     def settle(self) -> None:
         self._cuda.synchronize(self._device)

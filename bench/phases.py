@@ -111,20 +111,26 @@ class Rank:
             start = {name: weight.clone() for name, weight in self.model.module.state_dict().items()}
             warm_checkpointing(self.device.name)
             for step in range(self.settings.warmup_steps):
-                self.state.step = step
-                batch = self._batch("warm", step)
-                global_loss(train_step(self.work, self.model, self.optimizer, batch, self.plan)).item()
+                self._warm_step(step)
+            saved = self.checkpointing.saved_calls(self.settings.warmup_steps)
+            if self.job.kind == "memory":
+                self.meter.prepare()
+                self._warm_step(self.settings.warmup_steps)
+                self.start = start  # kept: freed now, its small parts would leave holes in the heap again
             self.model.module.load_state_dict(start)
             forget(self.optimizer)
             self.optimizer.zero_grad(set_to_none=True)
-        del start, batch
-        saved = self.checkpointing.saved_calls(self.settings.warmup_steps)
+        del start
         self.journal.write("facts", facts={"optimizer_state_bytes_rank": state_bytes(self.optimizer)} | saved)
         self._batch("train", 0)  # what a workload reads or draws once is not the first step's
         # Each rank draws masks of its own; the measured steps draw the same whatever the warm phase drew.
         torch.manual_seed((self.settings.seed * self.world + self.rank) % (1 << 63))
         self.meter.settle()
         self._cap()
+
+    def _warm_step(self, step: int) -> None:
+        self.state.step = step
+        global_loss(train_step(self.work, self.model, self.optimizer, self._batch("warm", step), self.plan)).item()
 
     def _cap(self) -> None:
         cap = self.settings.memory_cap_bytes

@@ -47,8 +47,11 @@ class StorageMeter:
         self._now = self._peak = 0
         self._mode: _Watch | None = None
 
-    def settle(self) -> None:
+    def prepare(self) -> None:
         gc.collect()
+
+    def settle(self) -> None:
+        return None
 
     def open(self) -> None:
         self._peak = self._now

@@ -57,6 +57,9 @@ def read_peaks(settings: Settings) -> dict[str, Value | str]:
     step()
     optimizer.zero_grad(set_to_none=True)
     meter = CpuMeter()
+    meter.prepare()
+    step()
+    optimizer.zero_grad(set_to_none=True)
     meter.settle()
     seen = []
     for _ in range(2):

@@ -220,6 +220,7 @@ def test_storages_by_hand() -> None:
 
     before = torch.zeros(1000)  # 4000 bytes that were there: neither they nor views of them count
     meter = StorageMeter()
+    meter.prepare()
     meter.settle()
     meter.open()
     view, kept = before.view(10, 100), before + 1

@@ -64,9 +64,9 @@ DEFINITIONS: dict[str, dict[str, str]] = {
         _PHASE,
         "highest resident memory of the process in the phase above its resident memory after warm: "
         "activations, logits and transients, not weights or optimizer state; not an allocator's count",
-        "a separate short pass (memory_steps steps) under MALLOC_MMAP_THRESHOLD_=65536, the heap's free room filled "
-        "and one step made before the baseline: 5 written to /proc/self/clear_refs before each window, VmHWM after it; the largest, "
-        "less VmRSS at the baseline",
+        "a separate short pass (memory_steps steps) under MALLOC_MMAP_THRESHOLD_=65536, after one "
+        "step more and with the heap's free room filled: 5 written to /proc/self/clear_refs before each window, VmHWM after "
+        "it; the largest, less VmRSS at the baseline",
     ),
     "cuda.peak_allocated_bytes": _entry(
         "B",
@@ -106,9 +106,7 @@ _STORAGES = (
     "dispatch mode that counts the bytes of tensor storages as operators make and drop them; no workspace inside an "
     "operator, nothing outside torch; not comparable with VmHWM"
 )
-OTHER_METHODS: dict[str, dict[str, str]] = {
-    "storages": {"cpu.vmhwm_delta_bytes": _STORAGES}
-}
+OTHER_METHODS: dict[str, dict[str, str]] = {"storages": {"cpu.vmhwm_delta_bytes": _STORAGES}}
 """How a name was measured where ``facts.memory_method`` says otherwise: runs of two methods are not compared."""
 
 

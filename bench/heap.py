@@ -7,7 +7,6 @@ fits: resident memory then does not rise, and a peak read from it is too low by 
 from __future__ import annotations
 
 import ctypes
-import gc
 
 HOLE = 65536 - 64  # just below MALLOC_MMAP_THRESHOLD_, so the request itself is never mapped apart
 LIMIT = 1 << 20  # blocks: 64 GiB
@@ -18,7 +17,6 @@ def plug_heap() -> int:
 
     The blocks are not written to: holes stay as resident as they were, and the heap grows by one block at most.
     """
-    gc.collect()
     try:
         libc = ctypes.CDLL(None)
         libc.sbrk.restype = libc.malloc.restype = ctypes.c_void_p

@@ -8,6 +8,7 @@ be had, :mod:`bench.storages` counts tensors instead, under a method of its own.
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 from pathlib import Path
@@ -102,9 +103,10 @@ class CpuMeter:
             return 0
 
     def prepare(self) -> None:
-        plug_heap()
+        gc.collect()  # Python gives arenas back here and takes them again in the next step, before the baseline
 
     def settle(self) -> None:
+        plug_heap()
         self._baseline = self._try(lambda: status_bytes("VmRSS", self._status))
 
     def open(self) -> None:

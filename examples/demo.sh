@@ -16,6 +16,7 @@ git config commit.gpgsign false
 step ledger init
 step ledger draft $id --template cpu-ladder
 step ledger check $id
+git add -A && git commit --quiet -m "Plan of $id"
 step ledger freeze $id --commit
 step ledger run $id --nproc 2
 step ledger ingest .ledger/runs/$id/*/run.json

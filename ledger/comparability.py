@@ -44,7 +44,7 @@ def differences(
         for name in _names(plan, first, second)
         if name not in but and not _agree(ours.get(name), theirs.get(name))
     ]
-    return found + _methods(plan, first, second, series)
+    return found + _settings(plan, first, second) + _methods(plan, first, second, series)
 
 
 def _names(plan: Prereg, first: Run, second: Run) -> Sequence[str]:
@@ -70,13 +70,43 @@ def _agree(one: Fact | None, other: Fact | None) -> bool:
     return type(one) is type(other) and one == other
 
 
+def _settings(plan: Prereg, first: Run, second: Run) -> list[str]:
+    """Settings that differ though the plan lets neither rung set them: any other difference is a violation."""
+    free = set((plan.scope.varies if plan.scope else None) or ())
+    for rung in plan.ladder.rungs:
+        if rung.id in (first.rung, second.rung):
+            free |= {*rung.flags, *([rung.search.vary] if rung.search else [])}
+    return [
+        f"setting {key}: {first.rung} has {first.settings.get(key, 'none')!r}, "
+        f"{second.rung} has {second.settings.get(key, 'none')!r}"
+        for key in sorted({*first.settings, *second.settings} - free)
+        if first.settings.get(key) != second.settings.get(key)
+    ]
+
+
 def _methods(plan: Prereg, first: Run, second: Run, series: Sequence[str]) -> list[str]:
     """A metric measured in two ways is two metrics."""
     found = []
     for name in sorted({*series, *(str(metric.series or metric.value) for metric in plan.metrics.values())}):
         one, other = first.definitions.get(name), second.definitions.get(name)
-        if one and other and (one.method, one.unit) != (other.method, other.unit):
-            found.append(f"method of {name}: {first.rung} has {one.method!r}, {second.rung} has {other.method!r}")
+        for what in ("method", "unit") if one and other else ():
+            ours, theirs = getattr(one, what), getattr(other, what)
+            if ours != theirs:
+                found.append(f"{what} of {name}: {first.rung} has {ours!r}, {second.rung} has {theirs!r}")
+    return found
+
+
+_CHANGES_BY_ITSELF = ("load_average", "outcome_rank", "oom_", "clock", "start_digest", "warm_start_digest")
+
+
+def unheld_facts(plan: Prereg, runs: Sequence[Run]) -> list[str]:
+    """Facts that differ between runs and that nothing holds against them, in words; for a reader to judge."""
+    held = set(DEFAULT_FACTS if plan.comparable is None else plan.comparable)
+    found = []
+    for name in sorted({name for run in runs for name in run.facts} - held):
+        values = {run.rung: run.facts.get(name) for run in runs if _knows(run, name)}
+        if len(set(map(repr, values.values()))) > 1 and not name.startswith(_CHANGES_BY_ITSELF):
+            found.append(f"{name} ({', '.join(f'{rung} {value!r}' for rung, value in values.items())})")
     return found
 
 

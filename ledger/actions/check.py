@@ -5,11 +5,13 @@ It writes nothing. A frozen plan can be checked too: the list then tells what wa
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from ledger import budget
 from ledger.derive.freeze import plan_from
-from ledger.errors import InputError, Problem
+from ledger.errors import InputError, Problem, RuleError
+from ledger.model.base import place
 from ledger.model.budget import Cost
 from ledger.model.decision import INCONCLUSIVE
 from ledger.model.plan import Prereg
@@ -60,7 +62,7 @@ def check_bytes(record_id: str, prereg: bytes) -> Checked:
             Problem(
                 "wrong_id",
                 "the plan's id is not the record's folder name",
-                where="id",
+                where=place(("id",), document.positions),
                 expected=record_id,
                 found=plan.id,
                 hint="make them the same",
@@ -69,7 +71,7 @@ def check_bytes(record_id: str, prereg: bytes) -> Checked:
     broken = any(problem.severity == "error" for problem in problems)
     told = tuple(map(_in_full, problems))
     if broken:
-        return Checked(record_id, plan, told, _cost(plan, broken), {})
+        return Checked(record_id, plan, told, _cost(plan, broken), _words(plan))
     reads = {name: f"{read.purpose.replace('_', ' ')}: {read_words(read)}" for name, read in (plan.reads or {}).items()}
     return Checked(record_id, plan, told, _cost(plan, broken), _words(plan), reads, _table(plan))
 
@@ -104,7 +106,9 @@ def _table(plan: Prereg) -> DecisionTable:
 
 
 def _words(plan: Prereg) -> dict[str, str]:
-    return {
-        outcome.name: "otherwise" if outcome.when is None else in_words(parse(outcome.when))
-        for outcome in plan.decision.outcomes
-    }
+    """Each rule that parses, in words; what is wrong with one that does not is among the problems."""
+    told = {}
+    for outcome in plan.decision.outcomes:
+        with suppress(RuleError):
+            told[outcome.name] = "otherwise" if outcome.when is None else in_words(parse(outcome.when))
+    return told

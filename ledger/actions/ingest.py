@@ -35,17 +35,36 @@ def ingest(ledger: Ledger, path: Path, at: str, by: Mapping[str, str] | None) ->
     Raises InputError for a file that is not a run file, StateError for a draft, IntegrityError when its run id is
     here with other bytes. After an error nothing was added.
     """
+    run, record, data = _opened(ledger, path)
+    with record.lock():
+        found = _derived(record, run, data, at)
+        if found.already:
+            return found
+        with record.new_blob(data):
+            stored = record.append("run", at, found.body.to_json(), by)
+    return Ingested(record.id, stored.digest, found.body, already=False)
+
+
+def preview(ledger: Ledger, path: Path, at: str) -> Ingested:
+    """What taking in the run file would give; nothing is written, and ``entry`` is empty unless it is there already.
+
+    Raises as :func:`ingest` does.
+    """
+    run, record, data = _opened(ledger, path)
+    return _derived(record, run, data, at)
+
+
+def _opened(ledger: Ledger, path: Path) -> tuple[Run, Record, bytes]:
     data = read_given(path, max_bytes=RUN_MAX_BYTES)
     try:
         run = read_run(data)
-        record = ledger.record(run.record)
+        return run, ledger.record(run.record), data
     except LedgerError as error:
         raise error.at(str(path)) from None
-    with record.lock():
-        return _take_in(record, run, data, at, by)
 
 
-def _take_in(record: Record, run: Run, data: bytes, at: str, by: Mapping[str, str] | None) -> Ingested:
+def _derived(record: Record, run: Run, data: bytes, at: str) -> Ingested:
+    """The entry that is there for these bytes, or the body of the one that would be."""
     loaded = Loaded(record)
     frozen = loaded.need_live("ingest")
     own = digest(data)
@@ -63,6 +82,4 @@ def _take_in(record: Record, run: Run, data: bytes, at: str, by: Mapping[str, st
                 hint="a run file is never edited; a new attempt gets a run id of its own",
             )
     body = run_body(frozen.digest, frozen.entry, run, kept_as(own, len(data)), at, THIS_TOOL, frozen.since)
-    with record.new_blob(data):
-        stored = record.append("run", at, body.to_json(), by)
-    return Ingested(record.id, stored.digest, body, already=False)
+    return Ingested(record.id, "", body, already=False)

@@ -55,6 +55,7 @@ def _seen(loaded: Loaded, today: str) -> Overview:
     return Overview(
         record_id=loaded.record.id,
         title=plan.title if plan else "the plan does not read: see ledger check",
+        trouble=f"PLAN CHANGED after the freeze: ledger verify {loaded.record.id}" if loaded.plan_changed else None,
         state=standing.state,
         disposition=standing.disposition,
         due=plan.due if plan else None,

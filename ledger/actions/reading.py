@@ -89,6 +89,11 @@ class Loaded:
         except LedgerError:
             return None
 
+    @property
+    def plan_changed(self) -> bool:
+        """Whether the plan file's bytes are not the frozen ones."""
+        return self.frozen is not None and self.frozen.entry.body.prereg.digest["sha256"] != digest(self.prereg)
+
     def need_frozen(self, action: str) -> Frozen:
         """The freeze, with the plan file checked against it.
 

@@ -26,4 +26,5 @@ def record_view(record: Record, as_of: str | None) -> RecordView:
         runs={intake.digest: intake.run for intake in loaded.intakes()},
         problems=() if loaded.frozen else check(record).problems,
         as_of=at,
+        plan_changed=loaded.plan_changed,
     )

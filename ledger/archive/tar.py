@@ -19,6 +19,7 @@ from ledger.errors import IntegrityError
 from ledger.store import shown
 
 MODE = 0o644
+_GZIP = b"\x1f\x8b"
 _AGAIN = "get the archive again from its source"
 
 
@@ -48,6 +49,15 @@ def read(data: bytes, where: str) -> dict[str, bytes]:
     Raises IntegrityError when it is damaged, holds anything but plain files under one folder, or is not byte for
     byte what :func:`build` writes for its contents; the file at fault is named where one is.
     """
+    if data.startswith(_GZIP):
+        raise IntegrityError(
+            "archive_compressed",
+            "the archive is compressed",
+            where=where,
+            expected="a tar file, as it was written",
+            found="gzip data",
+            hint="gunzip it first, and verify the .tar",
+        )
     files: dict[str, bytes] = {}
     members: list[_Member] = []
     for member in _members(data, where):

@@ -10,29 +10,34 @@ import click
 from ledger.actions.decide import Decided
 from ledger.actions.decide import decide as decide_record
 from ledger.actions.gate import gate as gate_record
-from ledger.actions.ingest import Ingested
+from ledger.actions.ingest import Ingested, preview
 from ledger.actions.ingest import ingest as ingest_run
+from ledger.actions.reading import Loaded
 from ledger.cli.output import author, fail, here, json_option, now, put, put_json, say, today
 from ledger.cli.words import disposition, trace_lines
 from ledger.errors import ExitCode, LedgerError
+from ledger.model.decision import INCONCLUSIVE
+from ledger.model.values import Unknown, words
+from ledger.store import Ledger
 
 
 @click.command()
 @click.argument("paths", metavar="RUN.json...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--check", "only_check", is_flag=True, help="Say what each file would yield, and take nothing in.")
 @json_option
 @click.pass_context
-def ingest(ctx: click.Context, paths: tuple[Path, ...], as_json: bool) -> None:
+def ingest(ctx: click.Context, paths: tuple[Path, ...], only_check: bool, as_json: bool) -> None:
     """Take run files in, each into the record it names, byte for byte.
 
     The same bytes again are "already"; other bytes for a run that is here are refused. Each file stands for itself:
-    one that is refused does not keep the others out.
+    one that is refused does not keep the others out. What is taken in stays: try a new harness with --check first.
     """
     ledger, by = here(), author(here())
     taken: list[dict[str, Any]] = []
     worst: LedgerError | None = None
     for path in paths:
         try:
-            found = ingest_run(ledger, path, now(), by)
+            found = preview(ledger, path, now()) if only_check else ingest_run(ledger, path, now(), by)
         except LedgerError as error:
             worst = worst if worst and worst.exit_code >= error.exit_code else error
             taken.append({"path": str(path), **error.to_dict()})
@@ -41,12 +46,22 @@ def ingest(ctx: click.Context, paths: tuple[Path, ...], as_json: bool) -> None:
             continue
         taken.append(_as_json(path, found))
         if not as_json:
-            _print(path, found)
+            _print(path, found, only_check)
     if as_json:
         put_json({"runs": taken})
-    elif worst is None:
-        say(f"next: ledger decide {taken[-1]['record']}")
+    elif worst is None and not only_check:
+        say(_next(ledger, taken[-1]["record"]))
     ctx.exit(int(worst.exit_code) if worst else 0)
+
+
+def _next(ledger: Ledger, record_id: str) -> str:
+    """What to do after intake, as the record then stands."""
+    standing = Loaded(ledger.record(record_id)).standing(today())
+    if standing.waiting_rungs:
+        return f"waiting for runs of {', '.join(standing.waiting_rungs)}; then: ledger decide {record_id}"
+    if standing.disposition not in (None, INCONCLUSIVE):
+        return f"{record_id} was decided {standing.disposition}, and that stands; what came in now is kept and shows"
+    return f"next: ledger decide {record_id}"
 
 
 def _as_json(path: Path, found: Ingested) -> dict[str, Any]:
@@ -61,13 +76,18 @@ def _as_json(path: Path, found: Ingested) -> dict[str, Any]:
         "complete": found.body.complete,
         "may_count": not found.body.rejections,
         "rejections": [one.to_json() for one in found.body.rejections],
+        "metrics": {name: metric.value.to_json() for name, metric in found.body.metrics.items()},
     }
 
 
-def _print(path: Path, found: Ingested) -> None:
+def _print(path: Path, found: Ingested, only_check: bool) -> None:
     body = found.body
-    state = "already" if found.already else "taken in"
-    put(f"{body.rung}  {body.outcome.kind:<8}  {state:<8}  {found.entry}  {path}")
+    state = "already" if found.already else "not taken in" if only_check else "taken in"
+    put(f"{body.rung}  {body.outcome.kind:<8}  {state:<8}  {found.entry}  {path}".replace("    ", "  "))
+    for name, metric in body.metrics.items():
+        if only_check or isinstance(metric.value, Unknown):
+            detail = f": {metric.value.detail}" if isinstance(metric.value, Unknown) and metric.value.detail else ""
+            say(f"  {name}: {words(metric.value)}{detail}")
     for rejection in body.rejections:
         say(f"  kept, and never counts ({rejection.code}): {rejection.text}")
     if body.incomplete_because:
@@ -100,6 +120,10 @@ def _print_decision(found: Decided) -> None:
     for line in trace_lines(found.body):
         put(line)
     say(f"{'already decided' if found.already else 'decided'}: {found.entry}")
+    if found.body.disposition == INCONCLUSIVE:
+        missing = [note.text for note in found.body.notes if note.code == "rung_absent"]
+        waiting = f" ({'; '.join(missing)})" if missing else ""
+        say(f"an inconclusive decision may be followed by another when more runs are taken in{waiting}")
     say("next: ledger render, then ledger archive " + found.record_id)
 
 

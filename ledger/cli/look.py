@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ledger import resources
+from ledger.accounting import account
 from ledger.actions.overview import overview
 from ledger.actions.reading import Loaded
 from ledger.cli.output import columns, here, json_option, put, put_json, say, today
@@ -58,6 +59,7 @@ def show(record_id: str, as_json: bool) -> None:
             {
                 "record": loaded.record.id,
                 "state": standing.state,
+                "plan_changed": loaded.plan_changed,
                 "overdue": standing.overdue,
                 "freeze": standing.freeze,
                 "decide": standing.decide,
@@ -74,6 +76,8 @@ def show(record_id: str, as_json: bool) -> None:
             }
         )
         return
+    if loaded.plan_changed:
+        put(click.style("PLAN CHANGED", fg="red", bold=True) + f" after the freeze: ledger verify {loaded.record.id}")
     _head(loaded, standing.state, standing.overdue)
     for line in event_lines(loaded.entries):
         put(line)
@@ -102,21 +106,24 @@ def _head(loaded: Loaded, state: str, overdue: bool) -> None:
 
 
 def _values(loaded: Loaded) -> None:
-    """Every run's metrics, run by run, with what they count for left to the decision."""
-    if not loaded.runs or loaded.plan is None:
+    """Every run's metrics, with the run's id and what it counts for."""
+    if not loaded.runs or loaded.frozen is None:
         return
-    names = list(loaded.plan.metrics)
+    plan = loaded.frozen.plan
+    standings = {one.entry: one.standing for one in account(plan, loaded.intakes()).standings}
+    names = list(plan.metrics)
     rows = [
         [
             entry.body.rung,
             entry.body.outcome.kind,
-            "no" if entry.body.rejections or not entry.body.complete else "yes",
+            standings[key],
             *[words(entry.body.metrics[name].value) for name in names],
+            entry.body.run_id,
         ]
-        for _, entry in loaded.runs
+        for key, entry in loaded.runs
     ]
     put("observed:")
-    put(columns(rows, ["rung", "outcome", "may count", *names]))
+    put(columns(rows, ["rung", "outcome", "standing", *names, "run"]))
 
 
 @click.command()

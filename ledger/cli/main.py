@@ -16,7 +16,7 @@ from typing import NoReturn
 import click
 
 from ledger import __version__
-from ledger.cli.output import fail
+from ledger.cli.output import fail, say
 from ledger.errors import EXIT_MEANINGS, ExitCode, InputError, LedgerError
 from ledger.store import fault
 
@@ -94,6 +94,9 @@ def run(args: Sequence[str] | None = None) -> NoReturn:
 def _code_of(asked: Sequence[str]) -> int:
     """The exit code of one command line, its output written and its error told."""
     as_json = "--json" in asked
+    if not asked:  # no fault to tell: whoever types the bare name wants to know what there is
+        say(cli.get_help(click.Context(cli, info_name="ledger")))
+        return ExitCode.INPUT
     try:
         code = cli.main(list(asked), prog_name="ledger", standalone_mode=False)
         if sys.stdout is not None:  # closed by the caller: ledger verify >&-

@@ -10,8 +10,8 @@ from ledger.actions.check import Checked
 from ledger.actions.check import check as check_record
 from ledger.actions.freeze import freeze as freeze_record
 from ledger.cli.decision_table import table_json, table_lines
-from ledger.cli.output import author, here, json_option, now, put, put_json, say
-from ledger.errors import ExitCode, InputError
+from ledger.cli.output import author, fail, here, json_option, now, put, put_json, say
+from ledger.errors import ExitCode, InputError, LedgerError, Problem
 from ledger.model.values import words
 from ledger.store import Ledger
 
@@ -30,14 +30,32 @@ def check(ctx: click.Context, record_id: str | None, whole: bool, as_json: bool)
     ids = [record_id] if record_id else ledger.record_ids()
     if not ids:
         raise _nothing(ledger)
-    found = [check_record(ledger.record(one)) for one in ids]
-    if as_json:
-        put_json({"records": [_as_json(one, whole) for one in found]})
+    if record_id:
+        found: dict[str, Checked | LedgerError] = {record_id: check_record(ledger.record(record_id))}
     else:
-        for one in found:
-            _print(one, whole)
-    if any(one.of("error") for one in found):
-        ctx.exit(int(ExitCode.INPUT))
+        found = {one: _each(ledger, one) for one in ids}
+    if as_json:
+        put_json({"records": [_as_json(name, one, whole) for name, one in found.items()]})
+    else:
+        for name, one in found.items():
+            if len(found) > 1:
+                put(click.style(name, bold=True))
+            _print(name, one, whole)
+    ctx.exit(max(_code(one) for one in found.values()))
+
+
+def _each(ledger: Ledger, record_id: str) -> Checked | LedgerError:
+    """A record that cannot be read does not keep the others from being checked."""
+    try:
+        return check_record(ledger.record(record_id))
+    except LedgerError as error:
+        return error
+
+
+def _code(found: Checked | LedgerError) -> int:
+    if isinstance(found, LedgerError):
+        return int(found.exit_code)
+    return int(ExitCode.INPUT if found.of("error") else ExitCode.OK)
 
 
 def _nothing(ledger: Ledger) -> InputError:
@@ -51,7 +69,9 @@ def _nothing(ledger: Ledger) -> InputError:
     )
 
 
-def _as_json(checked: Checked, whole: bool) -> dict[str, Any]:
+def _as_json(record_id: str, checked: Checked | LedgerError, whole: bool) -> dict[str, Any]:
+    if isinstance(checked, LedgerError):
+        return {"record": record_id, "sound": False, "ready": False, **checked.to_dict()}
     return {
         "record": checked.record_id,
         "sound": not checked.of("error"),
@@ -64,7 +84,11 @@ def _as_json(checked: Checked, whole: bool) -> dict[str, Any]:
     }
 
 
-def _print(checked: Checked, whole: bool) -> None:
+def _print(record_id: str, checked: Checked | LedgerError, whole: bool) -> None:
+    if isinstance(checked, LedgerError):
+        fail(checked)
+        put(f"{record_id}: cannot be read")
+        return
     errors, blockers, warnings = (checked.of(kind) for kind in ("error", "blocker", "warning"))
     for label, colour, problems in (
         ("error", "red", errors),
@@ -82,8 +106,13 @@ def _print(checked: Checked, whole: bool) -> None:
             put(line)
     if checked.cost:
         put(f"cost (projection): {checked.cost.arithmetic}; gate {words(checked.cost.gate)}")
-    verdict = f"{len(errors)} errors, {len(blockers)} things to wait for, {len(warnings)} notes"
+    counts = (_count(errors, "error"), _count(blockers, "thing", " to wait for"), _count(warnings, "note"))
+    verdict = ", ".join(counts)
     put(f"{checked.record_id}: {'refused' if errors else 'sound'}: {verdict}")
+
+
+def _count(problems: list[Problem], word: str, rest: str = "") -> str:
+    return f"{len(problems)} {word}{'' if len(problems) == 1 else 's'}{rest}"
 
 
 @click.command()

@@ -11,7 +11,7 @@ from functools import partial
 
 from ledger.accounting import Account, Intake, account, sourced
 from ledger.attempts import guard_over
-from ledger.comparability import incomparable_pairs
+from ledger.comparability import incomparable_pairs, unheld_facts
 from ledger.derive.events import event_notes
 from ledger.errors import IntegrityError
 from ledger.model.decision import INCONCLUSIVE, VOID, Outcome
@@ -184,6 +184,12 @@ def _notes(plan: Prereg, accounted: Account) -> list[Note]:
     for rung, pool in accounted.pools.items() if plan.ladder.pools else ():
         many = f"its numbers are medians over {len(pool)} complete attempts"
         notes.append(Note(code="pooled", text=f"{rung}: {many if len(pool) > 1 else 'only one complete attempt'}"))
+    runs = [accounted.counted[rung.id].run for rung in plan.ladder.rungs if rung.id in accounted.counted]
+    if differing := unheld_facts(plan, runs):
+        text = (
+            f"facts that differ between the runs, and that the plan does not hold against them: {'; '.join(differing)}"
+        )
+        notes.append(Note(code="facts_differ", text=text))
     if not plan.ladder.pools and not any(rung.repeats for rung in plan.ladder.rungs):
         notes.append(Note(code="one_run_a_rung", text="one run a rung: variation between runs was not measured"))
     return notes

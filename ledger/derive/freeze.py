@@ -44,6 +44,14 @@ def read_plan(data: bytes) -> Prereg:
 
 def plan_from(document: Document) -> Prereg:
     """The plan in a YAML document that was read; InputError as :func:`read_plan`."""
+    if document.value is None:
+        raise InputError(
+            "plan_invalid",
+            "the file is empty",
+            expected="a plan, as `ledger schema prereg-v1` describes it",
+            found="nothing",
+            hint="draft another record, and copy its prereg.yaml here with this record's id",
+        )
     schema = document.value.get("schema") if isinstance(document.value, dict) else None
     if isinstance(schema, str) and schema.startswith("ledger/prereg/v") and schema != PLAN_SCHEMA:
         raise InputError(

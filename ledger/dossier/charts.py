@@ -5,7 +5,7 @@ Each says in words what it shows. Numbers are floats here, because a drawing dec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -16,9 +16,10 @@ from ledger.dossier.curves import Points
 from ledger.dossier.svg import Scale
 from ledger.units import Unit, display
 
-WIDTH, HEIGHT = 360, 184
+WIDTH = 360
 LEFT, RIGHT, TOP, BOTTOM = 46, 350, 18, 150
 MOST_POINTS = 400
+KEY_ROW = 17
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,13 @@ def panel(one: Panel) -> Markup:
     """A line chart of one series against the step, with its band, window, marks and end."""
     across = Scale(0, max(one.steps - 1, 1), LEFT, RIGHT)
     up = Scale(_in(one.low, one.unit), _in(one.high, one.unit), BOTTOM, TOP)
-    parts = [*_frame(one, across, up), *_band(one, across, up), *_lines(one, across, up)]
-    parts += [*_marks(one, across, up), *_worst(one, across, up), *_end(one, across)]
-    return svg.picture(WIDTH, HEIGHT, one.title, describe(one), one.key, *parts)
+    parts = [*_frame(one, across, up), *_band(one, across, up), *_marks(one, across, up)]
+    parts += [*_lines(one, across, up), *_worst(one, across, up), *_end(one, across)]
+    height = BOTTOM + (36 if 0 < one.window < one.steps else 22)
+    for class_, text in _key(one, up):
+        height += KEY_ROW
+        parts += _key_row(class_, text, height - 4)
+    return svg.picture(WIDTH, height, one.title, describe(one), one.key, *parts)
 
 
 def describe(one: Panel) -> str:
@@ -121,8 +126,9 @@ def _lines(one: Panel, across: Scale, up: Scale) -> list[Markup]:
     if highest and highest[1] is not None and _in(highest[1], one.unit) > ceiling:
         x = across(highest[0])
         left = x < (LEFT + RIGHT) / 2
+        # Above the plot, where no sample is drawn.
         words = f"{display(highest[1], one.unit)} at step {highest[0]}"
-        parts.append(svg.label(x + (9 if left else -9), TOP + 6, words, "tick", "start" if left else "end"))
+        parts.append(svg.label(x + (9 if left else -9), TOP - 6, words, "tick", "start" if left else "end"))
     return parts
 
 
@@ -154,39 +160,48 @@ def thinned(points: Sequence[tuple[int, Fraction]]) -> list[tuple[int, Fraction]
 
 
 def _marks(one: Panel, across: Scale, up: Scale) -> list[Markup]:
-    parts: list[Markup] = []
-    heights: list[float] = []
-    for mark in one.marks:
-        y = up(_in(mark.value, one.unit))
-        if not TOP - 1 <= y <= BOTTOM + 1:
-            continue
-        parts.append(svg.line(across(mark.since), y, RIGHT, y, mark.class_))
-        text = y - 5 if y - 5 > TOP + 8 and all(abs(y - 5 - other) > 13 for other in heights) else y + 14
-        heights.append(text)
-        parts.append(svg.label(RIGHT - 3, text, mark.text, f"lab {mark.class_}-text", "end"))
-    return parts
+    heights = ((mark, up(_in(mark.value, one.unit))) for mark in one.marks)
+    return [svg.line(across(mark.since), y, RIGHT, y, mark.class_) for mark, y in heights if _inside(y)]
+
+
+def _inside(y: float) -> bool:
+    return TOP - 1 <= y <= BOTTOM + 1
 
 
 def _worst(one: Panel, across: Scale, up: Scale) -> list[Markup]:
-    point = one.points[one.worst] if one.worst is not None and one.worst < len(one.points) else None
-    if point is None or one.worst is None:
+    point = _worst_point(one)
+    if point is None:
         return []
-    x, y = across(one.worst), up(_in(point, one.unit))
-    anchor = "start" if x < (LEFT + RIGHT) / 2 else "end"
-    text = f"{display(point, one.unit)} at step {one.worst}"
-    height = y - 9 if y - 9 > TOP + 8 else y + 18
-    return [
-        svg.tag("circle", cx=x, cy=y, r=3.5, class_="worst"),
-        svg.label(x + (7 if anchor == "start" else -7), height, text, "lab", anchor),
-    ]
+    return [svg.tag("circle", cx=across(point[0]), cy=up(_in(point[1], one.unit)), r=3.5, class_="worst")]
+
+
+def _worst_point(one: Panel) -> tuple[int, Fraction] | None:
+    if one.worst is None or one.worst >= len(one.points):
+        return None
+    value = one.points[one.worst]
+    return None if value is None else (one.worst, value)
 
 
 def _end(one: Panel, across: Scale) -> list[Markup]:
     if one.ended is None:
         return []
     x = across(min(len(one.points), max(one.steps - 1, 1)))
-    right = x > (LEFT + RIGHT) / 2
-    return [
-        svg.line(x, TOP, x, BOTTOM, "end-line"),
-        svg.label(x + (-6 if right else 6), TOP + 34, one.ended, "lab end-text", "end" if right else "start"),
-    ]
+    return [svg.line(x, TOP, x, BOTTOM, "end-line")]
+
+
+def _key(one: Panel, up: Scale) -> Iterator[tuple[str, str]]:
+    """What each mark is, by its class: written below the plot, so that no word covers a sample or another word."""
+    for mark in one.marks:
+        beyond = "" if _inside(up(_in(mark.value, one.unit))) else ", beyond the scale"
+        yield mark.class_, mark.text + beyond
+    if (point := _worst_point(one)) is not None:
+        yield "worst", f"largest {display(point[1], one.unit)} at step {point[0]}"
+    if one.ended is not None:
+        yield "end-line", f"ended: {one.ended}"
+
+
+def _key_row(class_: str, text: str, y: float) -> list[Markup]:
+    sample = svg.line(LEFT, y - 4, LEFT + 20, y - 4, class_)
+    if class_ == "worst":
+        sample = svg.tag("circle", cx=LEFT + 10, cy=y - 4, r=3.5, class_=class_)
+    return [sample, svg.label(LEFT + 27, y, text, f"key {class_}-text")]

@@ -21,9 +21,9 @@ from ledger.resources import folder
 
 
 def page(template: str, **context: Any) -> bytes:
-    """A template as the bytes of one self-contained page; ``draft`` in the context also chooses the print style."""
+    """A template as the bytes of one self-contained page; ``draft`` and ``changed`` also choose the print style."""
     engine = _engine()
-    style = engine.get_template("style.css.j2").render(draft=context["draft"])
+    style = engine.get_template("style.css.j2").render(draft=context["draft"], changed=context["changed"])
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
     text = engine.get_template(template).render(style=Markup(style), policy=policy, **context)

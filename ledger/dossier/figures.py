@@ -171,7 +171,7 @@ def _guard_group(
         for point in trace.points
     )
     about = f"Largest difference over ranks of {guard.series} from {guard.control} at each step. "
-    about += "The tinted area is the frozen band."
+    about += "The frozen band: equal to the last bit." if guard.band.bitwise else "The tinted area is the frozen band."
     return Group(f"Difference from {guard.control}: {plain(name)}", about, figures)
 
 
@@ -187,6 +187,9 @@ def _guard_figure(
     caption = f"{point.rung} against {guard.control}: {point.verdict}"
     if curve is None or not curve.known:
         return Figure(caption, None, point.reason or "no series to draw")
+    if guard.band.bitwise and not curve.gaps and not any(curve.known):
+        equal = f"Equal to the last bit at every step ({len(curve.points)} steps, every rank)."
+        return Figure(caption, None, f"{equal} {point.reason or ''}".rstrip())
     marks: tuple[Mark, ...] = ()
     if isinstance(point.limit, Measured):
         where = "" if guard.band.reruns_at_least is None else f" at step {point.step}"

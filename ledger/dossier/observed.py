@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ledger.accounting import sourced
 from ledger.comparability import incomparable_pairs
+from ledger.dossier.settings import Setting, settings_of
 from ledger.dossier.view import RecordView
 from ledger.dossier.wording import Shown, column_places, percent, scalar, shown
 from ledger.model.entries import RunEntry
@@ -83,6 +84,7 @@ class Observed:
     tally: dict[str, int]
     shared: tuple[Fact, ...]
     differing: tuple[Fact, ...]
+    settings: tuple[Setting, ...]
     definitions: dict[str, Definition]
 
 
@@ -99,6 +101,7 @@ def observe(view: RecordView, plan: Prereg) -> Observed:
         tally={name: sum(row.standing == name for row in runs) for name in _STANDINGS},
         shared=shared,
         differing=differing,
+        settings=settings_of(plan, [(row.entry, row.run) for row in runs if row.standing == "counted" and row.run]),
         definitions=_definitions(plan, counted),
     )
 

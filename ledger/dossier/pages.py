@@ -47,6 +47,7 @@ def render_record(view: RecordView) -> dict[str, bytes]:
         "view": view,
         "plan": plan,
         "draft": view.draft,
+        "changed": view.plan_changed,
         "observed": observed,
         "tones": tones(plan),
         "means": meanings(plan),
@@ -64,8 +65,8 @@ def render_record(view: RecordView) -> dict[str, bytes]:
 
 
 def render_index(views: Sequence[RecordView], as_of: str) -> dict[str, bytes]:
-    """``index.html`` and its twin ``index.json``; newest record first, whatever came of it."""
-    ordered = sorted(views, key=lambda view: view.id, reverse=True)
+    """``index.html`` and its twin ``index.json``: the record with the newest entry first, drafts last."""
+    ordered = sorted(views, key=lambda view: (view.newest_at, view.id), reverse=True)
     tallies = tally(ordered)
     context: dict[str, Any] = {
         "views": ordered,
@@ -76,6 +77,7 @@ def render_index(views: Sequence[RecordView], as_of: str) -> dict[str, bytes]:
         "predictions": reliability(ordered),
         "as_of": as_of,
         "draft": False,
+        "changed": False,
     }
     return {
         "index.html": page("index.html.j2", **context),

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from ledger.canonical import MAX_SAFE_INTEGER, canonical_bytes
-from ledger.dossier.observed import Observed, values_of
+from ledger.dossier.observed import Observed, RunRow, values_of
 from ledger.dossier.view import RecordView
 from ledger.model.entries import RunEntry
 
@@ -72,6 +72,7 @@ def _glance(view: RecordView) -> dict[str, Any]:
         "title": view.title,
         "as_of": view.as_of,
         "frozen": view.frozen,
+        "plan_changed": view.plan_changed,
         "state": standing.state,
         "overdue": standing.overdue,
         "disposition": standing.disposition
@@ -97,9 +98,19 @@ def _runs(observed: Observed | None) -> list[dict[str, Any]]:
             "why": row.why,
             "outcome": row.body.body.outcome.kind,
             "sha256": row.body.body.run.digest["sha256"],
+            **_settings(row, observed),
         }
         for row in (observed.runs if observed else ())
     ]
+
+
+def _settings(row: RunRow, observed: Observed | None) -> dict[str, Any]:
+    if row.run is None:
+        return {"settings": {"unknown": "unreadable"}}
+    found: dict[str, Any] = {"settings": safe(dict(row.run.settings))}
+    if row.standing == "counted" and observed:
+        found["undeclared_differences"] = [one.name for one in observed.settings if row.entry in one.undeclared]
+    return found
 
 
 def safe(value: Any) -> Any:

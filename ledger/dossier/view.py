@@ -33,7 +33,7 @@ class RecordView:
 
     ``plan`` is the frozen plan as amended, else the draft, else None when it could not be read. ``runs`` holds the run
     file of each run entry, by the entry's digest. ``problems`` are what ``check`` says of a draft. ``as_of`` is UTC
-    time text.
+    time text. ``plan_changed`` says that the plan file's bytes are not the frozen ones any more.
     """
 
     id: str
@@ -44,6 +44,7 @@ class RecordView:
     runs: Mapping[str, Run]
     problems: tuple[Problem, ...]
     as_of: str
+    plan_changed: bool = False
 
     @property
     def draft(self) -> bool:
@@ -59,6 +60,11 @@ class RecordView:
     def freeze(self) -> FreezeEntry | None:
         """The freeze entry."""
         return next((one.entry for one in self.entries if isinstance(one.entry, FreezeEntry)), None)
+
+    @property
+    def newest_at(self) -> str:
+        """Time text of the newest entry; empty for a draft, which has none."""
+        return max((one.entry.at for one in self.entries), default="")
 
     @property
     def events(self) -> tuple[tuple[str, EventEntry], ...]:

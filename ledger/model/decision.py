@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from ledger.model import patterns
 from ledger.model.base import EvidenceClass, Name, OutcomeName, Share, Slug, Strict, Text, Yes
 from ledger.model.values import StatedValue
 
@@ -16,7 +17,7 @@ INCONCLUSIVE = "INCONCLUSIVE"
 VOID = "VOID"
 
 RuleText = Annotated[str, Field(min_length=1, max_length=2000)]
-ValueName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.[A-Za-z_][A-Za-z0-9_]*$")]
+ValueName = Annotated[str, Field(pattern=patterns.VALUE_NAME)]
 
 
 class Outcome(Strict):

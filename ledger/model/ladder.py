@@ -9,13 +9,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from ledger.model import patterns
 from ledger.model.base import Name, Positive, Scalar, Slug, Strict, Text, UnitText
 
 Role = Literal["control", "diagnosis", "candidate", "record_only", "calibration"]
 Statistic = Literal["median", "mean", "min", "max", "last"]
 AcrossRanks = Literal["max", "min", "mean", "median"]
-Window = Annotated[str, Field(pattern=r"^(all|last [1-9][0-9]*)$", max_length=40)]
-GuardIsAmbiguous = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]* is ambiguous$", max_length=80)]
+Window = Annotated[str, Field(pattern=patterns.WINDOW, max_length=40)]
+GuardIsAmbiguous = Annotated[str, Field(pattern=patterns.GUARD_IS_AMBIGUOUS, max_length=80)]
 
 
 class Metric(Strict):

@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from ledger.model import patterns
 from ledger.model.base import (
     Commit,
     Count,
@@ -31,8 +32,8 @@ from ledger.model.values import Reason
 RUN_SCHEMA = "ledger/run/v1"
 
 OutcomeKind = Literal["ok", "oom", "peer_oom", "timeout", "killed", "error", "refused"]
-RunId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=128)]
-HexFloat = Annotated[str, Field(pattern=r"^(-?0x[01]\.[0-9a-f]+p[+-][0-9]+|-?inf|nan)$")]
+RunId = Annotated[str, Field(pattern=patterns.SLUG, max_length=128)]
+HexFloat = Annotated[str, Field(pattern=patterns.HEX_FLOAT)]
 
 
 class UnknownNumber(Strict):

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from ledger.errors import InputError
+from ledger.model import patterns
 from ledger.model.base import Digest, EvidenceClass, QuantityText, Strict, Text, UnitText
 from ledger.units import display, exact_text, parse_exact, parse_quantity, parse_unit
 
@@ -78,7 +79,7 @@ def _exact(text: str) -> str:
 
 ExactNumber = Annotated[
     str,
-    Field(pattern=r"^-?[0-9]+(\.[0-9]+|/[1-9][0-9]*)?$", max_length=8601),
+    Field(pattern=patterns.EXACT_NUMBER, max_length=8601),
     AfterValidator(_exact),
 ]
 

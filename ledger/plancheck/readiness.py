@@ -76,7 +76,8 @@ def _against_gate(plan: Prereg) -> Iterator[Fault]:
             Problem(
                 "load_unknown",
                 "the estimate cannot be held against the gate while loading time is unknown",
-                found=cost.arithmetic,
+                expected="a measured loading time, such as 20 s",
+                found=f"load: unknown, in {cost.arithmetic}",
                 hint="measure one load and state it",
                 severity="blocker",
             ),
@@ -113,7 +114,8 @@ def _conditions(plan: Prereg) -> Iterator[Fault]:
                 Problem(
                     "entry_condition",
                     f"entry condition {condition.id} is {found}",
-                    found=condition.text,
+                    expected=condition.text,
+                    found=f"met: {'unknown' if condition.met == 'unknown' else 'false'}",
                     hint="freeze when it is met, with evidence",
                     severity="blocker",
                 ),
@@ -124,6 +126,8 @@ def _conditions(plan: Prereg) -> Iterator[Fault]:
                 Problem(
                     "no_evidence",
                     f"entry condition {condition.id} is called met without evidence",
+                    expected=f"what shows this: {condition.text}",
+                    found="met: true, and no evidence",
                     hint="add evidence: a commit, a test with its return code, a measured number or a link",
                     severity="blocker",
                 ),
@@ -135,7 +139,8 @@ def _conditions(plan: Prereg) -> Iterator[Fault]:
                 Problem(
                     "checklist",
                     f"checklist item {item.id} is not ticked",
-                    found=item.text,
+                    expected=item.text,
+                    found="done: false",
                     hint="finish it, then set done: true and say what shows it",
                     severity="blocker",
                 ),
@@ -146,6 +151,8 @@ def _conditions(plan: Prereg) -> Iterator[Fault]:
                 Problem(
                     "no_evidence",
                     f"checklist item {item.id} is ticked without evidence",
+                    expected=f"what shows that this is done: {item.text}",
+                    found="done: true, and no evidence",
                     hint="add evidence: and what shows that it is done",
                     severity="blocker",
                 ),

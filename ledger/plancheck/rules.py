@@ -6,6 +6,7 @@ It evaluates the frozen rule on made-up values only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from ledger.errors import InputError, Problem, RuleError
 from ledger.model.decision import INCONCLUSIVE, Example, Outcome
@@ -55,9 +56,20 @@ def read_rule(text: str, names: Namespace) -> tuple[Expr | None, list[Problem]]:
     try:
         expr = parse(text)
     except RuleError as error:
-        return None, list(error.problems)
+        return None, [_named(problem, names) for problem in error.problems]
     problems = check_types(expr, names.types, text=text)
     return (None if problems else expr), problems
+
+
+def _named(problem: Problem, names: Namespace) -> Problem:
+    """A name without its second half, with the half that the plan has for it."""
+    word = (problem.found or "").strip("`")
+    if problem.code != "bare_name":
+        return problem
+    if word in names.reads:
+        return replace(problem, hint=f"{word} is a read: write {word}.value")
+    whole = next((ref for ref in names.types if word in ref.split(".")), None)
+    return replace(problem, hint=f"write rung and metric, as in {whole}") if whole else problem
 
 
 def _outcomes(plan: Prereg) -> Iterator[Fault]:
@@ -153,10 +165,10 @@ def _examples(plan: Prereg, names: Namespace, parsed: Mapping[str, Expr]) -> Ite
                 ),
             )
     if not unsound:  # what an example shows is not known before it can be read
-        yield from _kinds(plan, given)
+        yield from _kinds(plan, names, parsed, given)
 
 
-def _kinds(plan: Prereg, given: set[str]) -> Iterator[Fault]:
+def _kinds(plan: Prereg, names: Namespace, parsed: Mapping[str, Expr], given: set[str]) -> Iterator[Fault]:
     """Each outcome with a rule, the default, and INCONCLUSIVE must each be shown once."""
     missing = [name for name in (*(one.name for one in plan.decision.outcomes), INCONCLUSIVE) if name not in given]
     if missing:
@@ -166,9 +178,21 @@ def _kinds(plan: Prereg, given: set[str]) -> Iterator[Fault]:
                 "example_missing",
                 f"no worked example gives {', '.join(missing)}",
                 expected="one example that passes, one that fails and one that leaves a value out",
-                hint="add under decision.examples: - {given: {r0.metric: 2.4 s, ...}, gives: NAME}",
+                hint=_example_to_add(missing, names, parsed),
             ),
         )
+
+
+def _example_to_add(missing: list[str], names: Namespace, parsed: Mapping[str, Expr]) -> str:
+    """A line to copy, with the references of the plan's own rules and room for numbers in their units."""
+    used = dict.fromkeys(ref for expr in parsed.values() for ref in references(expr))
+    given = [f"{ref}: N" + (f" {names.units[ref]}" if names.units[ref] != "1" else "") for ref in used]
+    if missing == [INCONCLUSIVE]:
+        line, advice = given[1:], "leave one value out, as here, and what is left does not decide"
+    else:
+        line, advice = given, f"write for each N a number that makes it {missing[0]}"
+        advice += f"; for {INCONCLUSIVE} leave one value out" if INCONCLUSIVE in missing else ""
+    return f"add under decision.examples: - {{given: {{{', '.join(line)}}}, gives: {missing[0]}}}; {advice}"
 
 
 def _bad_value(name: str, stated: StatedValue, names: Namespace) -> Problem | None:

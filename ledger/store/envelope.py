@@ -16,7 +16,7 @@ from ledger.errors import LedgerError, Problem
 
 SCHEMA = "ledger/entry/v1"
 PREFIX_DIGITS = 12
-RECORD_ID = re.compile(r"[0-9]{4}-[0-9]{2}-[a-z0-9]+(?:-[a-z0-9]+)*")
+RECORD_ID = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])-[a-z0-9]+(?:-[a-z0-9]+)*")
 RECORD_ID_MAX = 80
 
 _NAME = re.compile(r"(?P<stamp>[0-9]{8}T[0-9]{6}Z)-(?P<kind>[a-z]+)-(?P<prefix>[0-9a-f]{12})\.json")

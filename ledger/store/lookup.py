@@ -47,8 +47,27 @@ def _bad(text: str) -> InputError:
         "this cannot be a record's id",
         expected=f"year-month-slug as in 2026-08-actckpt-flip, at most {RECORD_ID_MAX} characters",
         found=repr(text)[:120],
-        hint="give the id alone, with no folder before it",
+        hint=_way_to_an_id(text),
     )
+
+
+def _way_to_an_id(text: str) -> str:
+    """What to change in ``text``, one thing at a time: the first that keeps it from being an id."""
+    months = re.match(r"[0-9]{4}-([0-9]{2})-", text)
+    slug = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[: RECORD_ID_MAX - _SLUG_AT]
+    if "/" in text or "\\" in text:
+        return "give the id alone, with no folder before it"
+    if len(text) > RECORD_ID_MAX:
+        return "shorten the slug"
+    if months and not "01" <= months[1] <= "12":
+        return f"there is no month {months[1]}: months are 01 to 12"
+    if is_record_id(text.lower()):
+        return f"write small letters: {text.lower()}"
+    if months and is_record_id(slug):
+        return f"only small letters, digits and single dashes: {slug}"
+    if slug and not months and not re.match("[0-9]", text):
+        return f"put year and month before it, as in 2026-08-{slug}"
+    return "write year, month and a slug of small letters, digits and single dashes"
 
 
 def _ambiguous(wanted: str, fitting: Sequence[str]) -> InputError:

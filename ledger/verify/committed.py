@@ -35,7 +35,7 @@ def committed(repo: vcs.Repo, record: Record) -> str | None:
         raise IntegrityError.of(problems)
     later = len(set(on_disk) - set(at_head))
     words = f"{len(at_head)} files as committed" + (f", {later} not committed yet" if later else "")
-    return words + ("; older history is not in this shallow clone" if past.unknown else "")
+    return words
 
 
 def _against_head(record: Record, at_head: dict[str, str], on_disk: dict[str, str]) -> Iterator[Problem]:

@@ -75,6 +75,10 @@ def _committed(record: Record, repo: vcs.Repo | None) -> Check:
     made = run_check("committed", check)
     if made.verdict == "pass" and found[0] is None:
         return skipped("committed", "nothing of it is committed: an entry taken off the end would not be seen")
+    if made.verdict == "pass" and repo.shallow:
+        return skipped(
+            "committed", f"{made.detail} at HEAD, but older history is not in this shallow clone: git fetch --unshallow"
+        )
     return made
 
 

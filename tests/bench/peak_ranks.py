@@ -26,7 +26,7 @@ from bench.storages import StorageMeter
 from bench.workload import Request
 
 SHAPES = {
-    "deep": Settings(layers=12, width=64, heads=2, context=128, batch=16),
+    "deep": Settings(layers=12, width=64, heads=2, context=128, batch=20),
     "wide": Settings(layers=2, width=256, heads=4, context=128, batch=8),
     "long": Settings(layers=3, width=96, heads=3, context=512, batch=4),
 }

@@ -174,7 +174,7 @@ def test_rejected_runs_are_kept_and_shown(world: World) -> None:
         "r0-a": "counted",
         "r2-a": "counted",
     }
-    assert any(line.split()[:3] == ["r0", "ok", "no"] for line in world.ok("show", RECORD).stdout.splitlines())
+    assert any(line.split()[:3] == ["r0", "ok", "rejected"] for line in world.ok("show", RECORD).stdout.splitlines())
     assert taken["entry"] in [entry["digest"] for entry in world.told("log", RECORD)[1]["entries"]]
 
 

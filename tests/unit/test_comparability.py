@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ledger.comparability import DEFAULT_FACTS, differences, incomparable_pairs
+from ledger.comparability import DEFAULT_FACTS, differences, incomparable_pairs, unheld_facts
 from ledger.model.plan import Prereg
 from tests.deciding import GONE, Bend, ladder, plan, run
 
@@ -101,3 +101,26 @@ def test_pairs() -> None:
         frozenset(("r0", "r1")): "seed: r0 has 0, r1 has 1",
         frozenset(("r1", "r2")): "seed: r1 has 1, r2 has 0",
     }
+
+
+def test_a_setting_that_the_plan_lets_nobody_vary_keeps_runs_apart() -> None:
+    """The plan says nothing of the batch: one run at 1 and another at 64 may not be compared."""
+    one, other = run("r0", {("settings", "batch"): 1}), run("r2", {("settings", "batch"): 64})
+    assert differences(plan(), one, other) == ["setting batch: r0 has 1, r2 has 64"]
+    assert differences(plan(), one, run("r2", {("settings", "batch"): 1})) == []
+
+
+def test_a_setting_that_only_one_run_states_keeps_them_apart() -> None:
+    found = differences(plan(), run("r0"), run("r2", {("settings", "batch"): 64}))
+    assert found == ["setting batch: r0 has 'none', r2 has 64"]
+
+
+def test_a_unit_that_differs_is_named_as_the_unit() -> None:
+    other = run("r2", {("definitions", "step_ns", "unit"): "us"})
+    assert differences(plan(), run("r0"), other) == ["unit of step_ns: r0 has 'ns', r2 has 'us'"]
+
+
+def test_facts_that_nothing_holds_are_named() -> None:
+    runs = [run("r0", {("facts", "gpu"): "A100"}), run("r2", {("facts", "gpu"): "H100"})]
+    assert unheld_facts(plan(), runs) == ["gpu (r0 'A100', r2 'H100')"]
+    assert unheld_facts(plan(), [run("r0", {("facts", "load_average"): "1"}), run("r2")]) == []

@@ -136,3 +136,17 @@ def test_a_band_from_reruns_meets_the_guard_at_the_step_it_names() -> None:
     assert len(limits) == 30
     # sin(step / 3) is largest at step 5 (0.9954) until step 14 (0.9989): four times a thousandth of each.
     assert [round(float(limits[step]), 6) for step in (5, 13, 14, 29)] == [0.003982, 0.003982, 0.003996, 0.003996]
+
+
+def test_words_of_marks_stand_below_the_plot_one_a_row() -> None:
+    marks = (Mark(Fraction(3), "median 3.000 s", "value"), Mark(Fraction(9), "r0 9.000 s", "ghost"))
+    drawn = panel(_panel(marks=marks, ended="killed", worst=2))
+    rows = re.findall(r'<text x="73" y="([0-9]+)" class="key [a-z-]+" text-anchor="start">([^<]+)<', drawn)
+    # The plot ends at 150 and its axis words at 166; a row takes 17.
+    assert rows == [
+        ("185", "median 3.000 s"),
+        ("202", "r0 9.000 s, beyond the scale"),
+        ("219", "largest 3.000 s at step 2"),
+        ("236", "ended: killed"),
+    ]
+    assert 'viewBox="0 0 360 240"' in drawn

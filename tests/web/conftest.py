@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ledger.dossier import render_index, render_record
+from ledger.dossier import RecordView, render_index, render_record
 from tests.unit import dossier_worlds as worlds
+from tests.unit.test_dossier_report import bitwise
 
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = [
@@ -23,11 +25,22 @@ ARGUMENTS = [
 ]
 
 
+def broken() -> RecordView:
+    """A record whose plan file was changed, with three runs that differ in long facts and in a setting."""
+    view = bitwise(batch=(8, 8, 16))
+    digests = iter(("1a" * 32, "2b" * 32, "3c" * 32))
+    runs = {
+        key: run.model_copy(update={"facts": {**run.facts, "dataset_digest": next(digests)}})
+        for key, run in view.runs.items()
+    }
+    return replace(view, runs=runs, plan_changed=True)
+
+
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the index and one page a world."""
     folder = tmp_path_factory.mktemp("site")
-    views = worlds.every_view()
+    views = [*worlds.every_view(), broken()]
     files = render_index(views, worlds.AS_OF)
     for view in views:
         files |= render_record(view)

@@ -17,6 +17,7 @@ PAGES = (
     "2026-10-recompute-early",
     "2026-09-silent",
     "2026-08-actckpt-flip",
+    "2026-11-bitwise",
 )
 Opener = Callable[..., Any]
 
@@ -59,6 +60,34 @@ def test_a_page_320_pixels_wide_does_not_scroll_sideways(opened: Opener, name: s
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     inside = "[...document.querySelectorAll('.scroll')].every(box => box.tabIndex === 0 && box.ariaLabel)"
     assert page.evaluate(inside)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_table_is_cut_off_on_a_screen(opened: Opener, name: str) -> None:
+    cut = "[...document.querySelectorAll('.scroll')].filter(b => b.scrollWidth > b.clientWidth).map(b => b.ariaLabel)"
+    assert opened(name).evaluate(cut) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_table_that_scrolls_shows_a_shaded_edge(opened: Opener, scheme: str) -> None:
+    box = opened("2026-11-bitwise", width=320, scheme=scheme).locator(".scroll").first
+    assert box.evaluate("b => b.scrollWidth > b.clientWidth")
+    style = box.evaluate("b => [getComputedStyle(b).backgroundAttachment, getComputedStyle(b).backgroundImage]")
+    assert style[0] == "local, local, scroll, scroll"
+    assert style[1].count("linear-gradient") == 4
+
+
+def test_a_folded_entry_opens_by_keyboard_and_is_open_in_print(opened: Opener) -> None:
+    page = opened("2026-11-recompute-small")
+    inside = page.locator("details dl").first
+    assert not inside.is_visible()
+    page.locator("summary").first.focus()
+    page.keyboard.press("Enter")
+    assert inside.is_visible()
+    page.keyboard.press("Enter")
+    page.emulate_media(media="print")
+    assert inside.is_visible()
+    assert inside.bounding_box()["height"] > 50
 
 
 def test_the_first_stop_of_the_keyboard_skips_to_the_content(opened: Opener) -> None:

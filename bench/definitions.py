@@ -64,9 +64,9 @@ DEFINITIONS: dict[str, dict[str, str]] = {
         _PHASE,
         "highest resident memory of the process in the phase above its resident memory after warm: "
         "activations, logits and transients, not weights or optimizer state; not an allocator's count",
-        "a separate short pass (memory_steps steps) under MALLOC_MMAP_THRESHOLD_=65536, after one "
-        "step more and with the heap's free room filled: 5 written to /proc/self/clear_refs before each window, VmHWM after "
-        "it; the largest, less VmRSS at the baseline",
+        "a separate short pass (memory_steps steps) under MALLOC_MMAP_THRESHOLD_=65536, after one step more and with "
+        "the heap's free room filled: 5 written to /proc/self/clear_refs before each window, VmHWM after it; the "
+        "largest, less VmRSS at the baseline",
     ),
     "cuda.peak_allocated_bytes": _entry(
         "B",

@@ -31,6 +31,11 @@ def plan_templates() -> list[str]:
     return sorted(path.stem for path in (folder("templates") / "plans").glob("*.yaml"))
 
 
+def about(name: str) -> str:
+    """What a plan template is for: its first line."""
+    return plan_template(name).splitlines()[0].lstrip("# ").split(". ")[0].rstrip(".")
+
+
 def plan_template(name: str) -> str:
     """The text of a plan template. Raises InputError ``no_such_template`` with the names there are."""
     if name not in plan_templates():

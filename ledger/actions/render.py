@@ -25,7 +25,9 @@ def render(ledger: Ledger, out: Path, as_of: str) -> tuple[list[Path], list[Prob
     problems: list[Problem] = []
     for record_id in ledger.record_ids():
         try:
-            views.append(record_view(ledger.record(record_id), as_of))
+            view = record_view(ledger.record(record_id), as_of)
+            views.append(view)
+            problems += [_changed(record_id)] if view.plan_changed else []
         except LedgerError as error:
             problems += error.at(record_id).problems
     if not views and not problems:
@@ -43,3 +45,15 @@ def render(ledger: Ledger, out: Path, as_of: str) -> tuple[list[Path], list[Prob
     for name, data in sorted(pages.items()):
         write_file(out / name, data)
     return [out / name for name in sorted(pages)], problems
+
+
+def _changed(record_id: str) -> Problem:
+    """The page is written, with a banner that says the same."""
+    return Problem(
+        "plan_changed",
+        "the frozen plan's file was changed: its page says so",
+        where=f"{record_id}/prereg.yaml",
+        expected="the bytes that were frozen",
+        found="other bytes",
+        hint=f"ledger verify {record_id}",
+    )

@@ -169,6 +169,7 @@ def _summary(entry: Entry) -> str:
 
 @click.command()
 @click.argument("name", type=click.Choice(SCHEMAS))
-def schema(name: str) -> None:
-    """Print the JSON Schema of a plan, an entry or a run file."""
+@json_option
+def schema(name: str, as_json: bool) -> None:
+    """Print the JSON Schema of a plan, an entry or a run file; it is JSON with and without --json."""
     put(resources.schema_text(name).rstrip("\n"))

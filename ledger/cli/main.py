@@ -95,7 +95,7 @@ def _code_of(asked: Sequence[str]) -> int:
     """The exit code of one command line, its output written and its error told."""
     as_json = "--json" in asked
     if not asked:  # no fault to tell: whoever types the bare name wants to know what there is
-        say(cli.get_help(click.Context(cli, info_name="ledger")))
+        say(cli.get_help(click.Context(cli, info_name="ledger", **cli.context_settings)))
         return ExitCode.INPUT
     try:
         code = cli.main(list(asked), prog_name="ledger", standalone_mode=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -9,11 +10,14 @@ import click
 from ledger.actions.check import Checked
 from ledger.actions.check import check as check_record
 from ledger.actions.freeze import freeze as freeze_record
+from ledger.actions.reading import Loaded
 from ledger.cli.decision_table import table_json, table_lines
 from ledger.cli.output import author, fail, here, json_option, now, put, put_json, say
+from ledger.comparability import DEFAULT_FACTS
 from ledger.errors import ExitCode, InputError, LedgerError, Problem
+from ledger.model.plan import Prereg
 from ledger.model.values import words
-from ledger.store import Ledger
+from ledger.store import Ledger, Record
 
 
 @click.command()
@@ -104,6 +108,8 @@ def _print(record_id: str, checked: Checked | LedgerError, whole: bool) -> None:
     if checked.table:
         for line in table_lines(checked.table, whole=whole):
             put(line)
+    if checked.plan:
+        put(f"compared runs must agree in {_compared(checked.plan)}")
     if checked.cost:
         put(f"cost (projection): {checked.cost.arithmetic}; gate {words(checked.cost.gate)}")
     counts = (_count(errors, "error"), _count(blockers, "thing", " to wait for"), _count(warnings, "note"))
@@ -134,4 +140,22 @@ def freeze(record_id: str, commit: bool, as_json: bool) -> None:
     put(stored.digest)
     say(f"{record.id} is frozen: {stored.name}")
     say("publish that digest somewhere you do not control, and nobody can say that the plan came after the runs")
-    say(f"next: ledger run {record.id}")
+    for line in _next(record, committed=commit):
+        say(line)
+
+
+def _compared(plan: Prereg) -> str:
+    """What is held against runs that a clause compares."""
+    facts = ", ".join(plan.comparable or DEFAULT_FACTS) + ("" if plan.comparable else " (as far as they know them)")
+    return f"{facts}; and in every setting that no flag of theirs sets"
+
+
+def _next(record: Record, *, committed: bool) -> Iterator[str]:
+    """What to do with a plan that was just frozen."""
+    if not committed:
+        yield f"commit it, so that git is its witness: git add records && git commit -m 'Freeze {record.id}'"
+    frozen = Loaded(record).need_frozen("run")
+    if frozen.plan.workload is None:
+        yield "next: run your own harness under that digest, then ledger ingest --check RUN.json (see README)"
+    else:
+        yield f"next: ledger run {record.id}"

@@ -26,13 +26,18 @@ def init(folder: Path, as_json: bool) -> None:
     say("next: ledger draft YEAR-MONTH-SLUG, such as 2026-08-actckpt-flip")
 
 
-@click.command()
+_TEMPLATES = "\b\nTemplates:\n" + "\n".join(
+    f"  {name:<12} {resources.about(name)}" for name in resources.plan_templates()
+)
+
+
+@click.command(epilog=_TEMPLATES)
 @click.argument("record_id", metavar="ID")
 @click.option(
     "--template",
     default="perf-ladder",
     show_default=True,
-    help=f"One of: {', '.join(resources.plan_templates())}.",
+    help="The plan to begin with; see below.",
 )
 @click.option("--supersedes", metavar="OLD", help="Start from the plan of OLD, whose place the new record takes.")
 @json_option

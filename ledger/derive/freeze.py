@@ -48,6 +48,7 @@ def plan_from(document: Document) -> Prereg:
         raise InputError(
             "plan_invalid",
             "the file is empty",
+            where="line 1",
             expected="a plan, as `ledger schema prereg-v1` describes it",
             found="nothing",
             hint="draft another record, and copy its prereg.yaml here with this record's id",

@@ -23,6 +23,7 @@ from ledger.units import UNITS, parse_quantity
 # that the value could have been.
 _OF_KIND = re.compile(r".*_type|.*_parsing|.*_from_float|literal_error|string_pattern_mismatch|is_instance_of")
 _FROM_OUTSIDE = ("value_error", "missing", "extra_forbidden")
+_UNITS = ", ".join(symbol for symbol in UNITS if symbol != "1")
 _NO_FIT = "the value does not fit"
 
 
@@ -55,13 +56,25 @@ def _problem(error: Any, path: Path, model: type[BaseModel], document: Any) -> P
         return _unknown_field(str(path[-1]), fields(parts_at(model, path[:-1], document)), found)
     parts = parts_at(model, path, document)
     if error["type"] == "value_error":
-        return _judged(error, parts, found)
+        return _judged(error, path, parts, found)
+    if error["type"].startswith("union_tag"):
+        return _tag(error, str(path[-1]))
     if error["loc"][-1:] == ("[key]",):
         expected = next((words for one, words in patterns.WORDS.items() if one == _pattern(error)), None)
         return Problem("", "the name does not fit", expected=expected or _said(error), found=found)
     if not _OF_KIND.fullmatch(error["type"]):
         return Problem("", _NO_FIT, expected=_said(error), found=found)
     return _of_kind(error, parts, found)
+
+
+def _tag(error: Any, field: str) -> Problem:
+    """The field that says which kind of thing a part is says none, or is not there."""
+    if error["type"] == "union_tag_not_found":
+        return Problem("", "a required field is missing", expected=f"a field {field}", found="nothing")
+    tags = re.findall(r"'([^']*)'", error["ctx"]["expected_tags"])
+    near = get_close_matches(str(error["ctx"]["tag"]), tags, 1)
+    hint = f"did you mean {near[0]}?" if near else None
+    return Problem("", _NO_FIT, expected=f"one of {', '.join(tags)}", found=_short(error["ctx"]["tag"]), hint=hint)
 
 
 def _unknown_field(name: str, known: list[str], found: str) -> Problem:
@@ -75,20 +88,22 @@ def _unknown_field(name: str, known: list[str], found: str) -> Problem:
     )
 
 
-def _judged(error: Any, parts: list[Part], found: str) -> Problem:
+def _judged(error: Any, path: Path, parts: list[Part], found: str) -> Problem:
     """What a model's own check says; of a whole part it is the fault, and no dump of that part makes it clearer."""
-    said = _said(error)
-    if isinstance(error.get("input"), dict | list):
-        return Problem("", said)
-    return Problem("", said, expected=in_words(parts), found=found)
+    said, _, meant = _said(error).partition("; did you mean ")
+    value = error.get("input")
+    if isinstance(value, dict | list):
+        return Problem("", said, found=f"the fields {', '.join(value)}" if path and isinstance(value, dict) else None)
+    expected = f"a unit: {_UNITS}" if said.endswith("is not a unit") else in_words(parts)
+    return Problem("", said, expected=expected, found=found, hint=f"did you mean {meant}" if meant else None)
 
 
 def _of_kind(error: Any, parts: list[Part], found: str) -> Problem:
     value, expected, hint = error.get("input"), in_words(parts) or _said(error), None
     if asks_for(parts, patterns.QUANTITY) and isinstance(value, str):
         expected, hint = _quantity(value, expected)
-    elif value is None:
-        hint = "write a value after the name, or leave the whole field out"
+    elif value is None and "{" not in expected:
+        hint = "write a value after the name, or leave the field out if it is not needed"
     elif isinstance(value, bool | int | float) and asks_for(parts, patterns.TEXT):
         hint = f'write it in quotes: "{found}"'
     return Problem("", _NO_FIT, expected=expected, found=found, hint=hint)
@@ -99,7 +114,7 @@ def _quantity(text: str, expected: str) -> tuple[str, str | None]:
         parse_quantity(text)
     except InputError as error:
         if error.problem.code == "unknown_unit":
-            expected += f"; units are {', '.join(symbol for symbol in UNITS if symbol != '1')}"
+            expected += f"; units are {_UNITS}"
         return expected, error.problem.hint
     return expected, None
 
@@ -131,12 +146,18 @@ def _joined(told: list[Problem]) -> Iterator[Problem]:
 def _document_path(error: Any, document: Any) -> Path:
     """Where the fault is in the document. What pydantic names besides, to tell the types of a union, is not in it."""
     path: Path = ()
+    tagged = False
     for part in error["loc"]:
+        if not tagged and isinstance(document, dict) and document.get("kind") == part:
+            tagged = True  # the tag of a union, even where a field is named like it
+            continue
         keys: Any = (
             document if isinstance(document, dict) else range(len(document)) if isinstance(document, list) else ()
         )
         if part in keys:
-            path, document = (*path, part), document[part]
+            path, document, tagged = (*path, part), document[part], False
+    if error["type"].startswith("union_tag"):
+        return (*path, str(error["ctx"]["discriminator"]).strip("'"))
     return (*path, error["loc"][-1]) if error["type"] == "missing" else path
 
 

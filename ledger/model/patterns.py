@@ -44,6 +44,6 @@ WORDS: dict[str, str] = {
     GUARD_IS_AMBIGUOUS: "the name of a guard and is ambiguous, such as loss_overlay is ambiguous",
     VALUE_NAME: "a rung or read, a dot, and a metric, such as r0.step_time",
     EXACT_NUMBER: "an exact number as text, such as 2.4, or a ratio such as 32/15",
-    HEX_FLOAT: "a float's hexadecimal digits as text, such as 0x1.8p+1, or inf or nan",
+    HEX_FLOAT: "a float's hexadecimal text, such as 0x1.8p+1 (or inf, nan)",
 }
 """What each pattern asks for, in words that stand after ``expected:``."""

@@ -21,7 +21,10 @@ def pages(subject: Subject, files: Mapping[str, bytes]) -> Check:
     version = packed_by(files)
     if version not in (None, __version__):
         return skipped("pages", f"they say that version {version} made them, and this is {__version__}")
+    frozen = {entry.body.prereg.digest["sha256"] for entry in subject.freezes.values()}
     try:
+        if frozen != {digest(subject.record.prereg_bytes())}:
+            return skipped("pages", "the plan file is not the frozen one (check 6), and pages made again would say so")
         _, expected = unpack(pack_record(subject.record, subject.heads[-1]), subject.record.id)
     except EnvironmentFault:
         raise

@@ -70,9 +70,9 @@ RUNS: dict[str, tuple[bytes | Callable[[dict[str, Any]], bytes], Row]] = {
     "10,000 arrays": (b"[" * 10_000 + b"]" * 10_000, (2, "json_depth", "nest too deep")),
     "10,000 objects": (b'{"a":' * 10_000 + b"1" + b"}" * 10_000, (2, "json_depth", "nest too deep")),
     "a field too many": (changed(verdict="ADOPT"), (2, "run_invalid", "not known")),
-    "a series without a definition": (changed(definitions={}), (2, "run_invalid", "does not fit")),
+    "a series without a definition": (changed(definitions={}), (2, "run_invalid", "no definition for loss_hex")),
     "a run id that is a path": (changed(run_id="../../x"), (2, "run_invalid", "does not fit")),
-    "no such day": (changed(began_at="2026-02-30T00:00:00.000000Z"), (2, "run_invalid", "does not fit")),
+    "no such day": (changed(began_at="2026-02-30T00:00:00.000000Z"), (2, "run_invalid", "no such day")),
     "another format version": (changed(schema="ledger/run/v2"), (2, "newer_format", "another format version")),
     "no format version": (changed(schema="run"), (2, "run_invalid", "does not fit")),
     "another record": (changed(record="2026-08-flop"), (2, "no_such_record", "there is no record")),
@@ -134,8 +134,8 @@ def test_one_bad_file_does_not_keep_the_others_out(world: World) -> None:
 
 
 PLANS: dict[str, tuple[bytes, Row]] = {
-    "empty": (b"", (2, "plan_invalid", "does not fit")),
-    "null": (b"null\n", (2, "plan_invalid", "does not fit")),
+    "empty": (b"", (2, "plan_invalid", "the file is empty")),
+    "null": (b"null\n", (2, "plan_invalid", "the file is empty")),
     "a list": (b"- a\n", (2, "plan_invalid", "does not fit")),
     "a tab": (b"a:\n\t- b\n", (2, "yaml_syntax", "")),
     "an open quote": (b'title: "x\n', (2, "yaml_syntax", "")),
@@ -181,6 +181,43 @@ def test_plan_files_that_are_none(world: World) -> None:
     plan.rmdir()
     plan.symlink_to("/etc/passwd")
     assert world.refused("freeze", RECORD)[:2] == (3, "symlink")
+
+
+def test_another_id_is_told_with_its_line(world: World) -> None:
+    world.write_plan(PLAN.replace("id: 2026-08-flip", "id: 2026-08-flop"))
+    told = world.told("check", RECORD)[1]["records"][0]
+    assert told["problems"][0]["where"] == "line 2, id"
+    assert set(told["rules"]) == {"ADOPT", "RECORD-ONLY"}
+
+
+def test_every_record_is_checked_whatever_the_others_are(world: World) -> None:
+    world.write_plan()
+    for slug in ("2026-09-empty", "2026-10-link"):
+        world.ok("draft", slug)
+        (world.root / "records" / slug / "prereg.yaml").unlink()
+    (world.root / "records/2026-09-empty/prereg.yaml").write_bytes(b"")
+    (world.root / "records/2026-10-link/prereg.yaml").symlink_to("/etc/passwd")
+    code, told = world.told("check")
+    assert code == 3
+    assert [(one["record"], one["sound"]) for one in told["records"]] == [
+        (RECORD, True),
+        ("2026-09-empty", False),
+        ("2026-10-link", False),
+    ]
+    assert told["records"][2]["error"] == "symlink"
+    lines = world.ledger("check").stdout.splitlines()
+    assert [line for line in lines if line in (RECORD, "2026-09-empty", "2026-10-link")] == [
+        RECORD,
+        "2026-09-empty",
+        "2026-10-link",
+    ]
+    assert "2026-09-empty: refused: 1 error, 0 things to wait for, 0 notes" in lines
+
+
+def test_the_bare_name_prints_the_help(world: World) -> None:
+    result = world.ledger()
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("Usage: ledger [OPTIONS] COMMAND [ARGS]...")
 
 
 MARKERS: dict[str, tuple[bytes | None, Row]] = {

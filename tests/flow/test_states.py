@@ -148,6 +148,7 @@ TABLE: dict[str, dict[str, Answer]] = {
         "decide": (3, "plan_changed"),
         "gate": (3, "plan_changed"),
         "archive": (3, "plan_changed"),
+        "render": 3,
         "verify": 3,
     },
     "contested": {**SOUND, "run": (4, "already_decided"), "decide": 0, "gate": 20},

@@ -1,5 +1,6 @@
 """Documents as typed values: what they refuse and in which words, and the small arithmetic they carry."""
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -11,8 +12,10 @@ from ledger.model.base import Strict, field_path, load, load_bytes, place, same_
 from ledger.model.decision import Outcome
 from ledger.model.entries import EntryDocument
 from ledger.model.ladder import Metric
+from ledger.model.patterns import WORDS as PATTERN_WORDS
 from ledger.model.plan import Prereg
 from ledger.model.run import Run
+from ledger.model.schemas import schemas
 from ledger.model.values import Measured, StatedRange, Unknown, Value, measured, words
 from tests.deciding import FREEZE, GONE, PLAN, Bend, bent, freeze_entry, plan, run
 from tests.worlds import run_file
@@ -85,8 +88,8 @@ IMPOSSIBLE: dict[str, tuple[type[Strict], dict[str, Any], str]] = {
     "a range of nothing": (StatedRange, {}, "give at_least, at_most or unknown"),
     "a range of two kinds": (StatedRange, {"at_least": "1 s", "at_most": "2 GiB"}, "count different things"),
     "a range the wrong way round": (StatedRange, {"at_least": "1 s", "at_most": "2 ms"}, "at_least is above at_most"),
-    "a number divided by zero": (Measured, {"value": "1/0", "unit": "s"}, "pattern"),
-    "a measured NaN": (Measured, {"value": "nan", "unit": "s"}, "pattern"),
+    "a number divided by zero": (Measured, {"value": "1/0", "unit": "s"}, "an exact number as text"),
+    "a measured NaN": (Measured, {"value": "nan", "unit": "s"}, "an exact number as text"),
     "a unit nobody knows": (Measured, {"value": "1", "unit": "Gib"}, "did you mean"),
     "a metric of two sources": (Metric, {**SERIES, "value": "peak"}, "exactly one source"),
     "a metric of none": (Metric, {"unit": "s"}, "exactly one source"),
@@ -126,7 +129,7 @@ PLANS: dict[str, tuple[Bend, str]] = {
     "a kill of two triggers": ({("kill", 1, "when"): "vram_alloc_peak > 1 GiB"}, "exactly one trigger"),
     "a rung named like a word of the rule": ({("ladder", "rungs", 0, "id"): "not"}, "a word of the rule language"),
     "a day that is not there": ({("due",): "2026-02-30"}, "no such day"),
-    "a blank title": ({("title",): " "}, "pattern"),
+    "a blank title": ({("title",): " "}, "text that is not blank"),
     "no metrics": ({("metrics",): {}}, "at least 1"),
     "a confidence above one": ({("expectations", 0, "confidence"): 1.5}, "less than or equal to 1"),
     "no class accepted": ({("decision", "accepts"): []}, "at least 1"),
@@ -190,7 +193,153 @@ def test_a_value_that_could_be_of_several_types_is_told_once() -> None:
         plan({("guards", "gradients", "checks", "chunks_equal", "at_most"): "tiny"})
     (problem,) = caught.value.problems
     assert problem.where == "guards.gradients.checks.chunks_equal.at_most"
-    assert (problem.expected, problem.found) == ("should be a valid integer, or should be a valid number", '"tiny"')
+    assert (problem.expected, problem.found) == ("a number", '"tiny"')
+
+
+STEP_TIME = ("metrics", "step_time")
+OUTCOMES = ("decision", "outcomes")
+
+# bends, and of the one problem: where, what, expected, what to do
+TOLD: dict[str, tuple[Bend, tuple[str, str, str | None, str | None]]] = {
+    "a number for a window": (
+        {(*STEP_TIME, "window"): 20},
+        ("metrics.step_time.window", "the value does not fit", "text: all, or last N, such as last 20", None),
+    ),
+    "a number for a quantity": (
+        {("budget", "gate"): 10},
+        (
+            "budget.gate",
+            "the value does not fit",
+            "a quantity with its unit, such as 63 GiB, 3.2 s or 10 min",
+            None,
+        ),
+    ),
+    "nothing for a title": (
+        {("title",): None},
+        (
+            "title",
+            "the value does not fit",
+            "text that is not blank",
+            "write a value after the name, or leave the field out if it is not needed",
+        ),
+    ),
+    "a number for a title": (
+        {("title",): 2026},
+        ("title", "the value does not fit", "text that is not blank", 'write it in quotes: "2026"'),
+    ),
+    "small letters for an outcome": (
+        {(*OUTCOMES, 0, "name"): "adopt"},
+        (
+            "decision.outcomes[0].name",
+            "the value does not fit",
+            "capitals, digits and dashes, such as RECORD-ONLY",
+            None,
+        ),
+    ),
+    "a dash in a rung": (
+        {("ladder", "rungs", 2, "id"): "r-2"},
+        (
+            "ladder.rungs[2].id",
+            "the value does not fit",
+            "letters, digits and _, not a digit first, such as r0 or heap_q",
+            None,
+        ),
+    ),
+    "month 13": (
+        {("id",): "2026-13-flip"},
+        (
+            "id",
+            "the value does not fit",
+            "year, month (01 to 12) and a slug of small letters and digits, such as 2026-08-actckpt-flip",
+            None,
+        ),
+    ),
+    "no such day": (
+        {("due",): "2026-02-30"},
+        ("due", "no such day or time in the calendar", "a day as year-month-day, such as 2026-08-11", None),
+    ),
+    "a part that contradicts itself": (
+        {(*STEP_TIME, "statistic"): GONE},
+        ("metrics.step_time", "a series needs a statistic and a window, and no phase", None, None),
+    ),
+    "a misspelt kind": (
+        {("guards", "loss_overlay", "kind"): "overlap"},
+        ("guards.loss_overlay.kind", "the value does not fit", "one of overlay, oracle", "did you mean overlay?"),
+    ),
+    "one of two outcomes is wrong, and the list is not counted": (
+        {(*OUTCOMES, 1): {"name": "KEEP", "otherwise": False}},
+        (
+            "decision.outcomes[1].otherwise",
+            "only true can stand here; leave the field out otherwise",
+            "true",
+            None,
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("bends", "expected"), TOLD.values(), ids=TOLD)
+def test_what_is_wanted_is_told_in_words(bends: Bend, expected: tuple[str, str, str | None, str | None]) -> None:
+    with pytest.raises(InputError) as caught:
+        plan(bends)
+    (problem,) = caught.value.problems
+    assert (problem.where, problem.what, problem.expected, problem.hint) == expected
+
+
+# an unknown field, and what was meant
+MEANT: dict[str, tuple[Bend, str | None]] = {
+    "at the top": ({("decison",): {}}, "did you mean decision?"),
+    "in a map of metrics": ({(*STEP_TIME, "across_rank"): "max"}, "did you mean across_ranks?"),
+    "in a list": ({("ladder", "rungs", 0, "flag"): {}}, "did you mean flags?"),
+    "in one kind of guard": ({("guards", "loss_overlay", "contrl"): "r0"}, "did you mean control?"),
+    "an alias": ({("rides",): {"record": "x", "as": "y", "records": "z"}}, "did you mean record?"),
+    "like nothing": ({("xyzzy",): 1}, "remove it, or check its spelling and its place"),
+}
+
+
+@pytest.mark.parametrize(("bends", "hint"), MEANT.values(), ids=MEANT)
+def test_an_unknown_field_is_guessed(bends: Bend, hint: str) -> None:
+    with pytest.raises(InputError) as caught:
+        plan(bends)
+    assert [(one.what, one.hint) for one in caught.value.problems] == [("this field is not known", hint)]
+
+
+def test_a_unit_nobody_knows_is_told_with_those_there_are() -> None:
+    for field in (("budget", "gate"), (*STEP_TIME, "unit")):
+        with pytest.raises(InputError) as caught:
+            plan({field: "10 Min" if field[0] == "budget" else "Min"})
+        (problem,) = caught.value.problems
+        assert "s, ms, us, ns, min, h" in str(problem.expected)
+        assert problem.hint == "did you mean 'min'?"
+
+
+@pytest.mark.parametrize("sample", [None, "NaN", ""])
+def test_what_is_no_number_is_told_to_be_unknown_with_a_reason(sample: str | None) -> None:
+    with pytest.raises(InputError) as caught:
+        run(bends={("ranks", 0, "series", "step_ns", 0): sample})
+    (problem,) = caught.value.problems
+    assert str(problem.expected).startswith("a number, or ")
+    assert '{"unknown": reason}, the reason one of not_run, oom,' in str(problem.expected)
+
+
+def test_a_tag_is_not_taken_for_the_field_of_that_name() -> None:
+    read = {"kind": "series", "rung": "r0", "series": "step_ns", "statistic": "max", "windo": "all", "unit": "s"}
+    with pytest.raises(InputError) as caught:
+        plan({("reads",): {"p99": read}})
+    told = {problem.where: problem.hint for problem in caught.value.problems}
+    assert told == {"reads.p99.window": None, "reads.p99.windo": "did you mean window?"}
+
+
+def _patterns(part: Any) -> Iterator[str]:
+    if isinstance(part, dict):
+        yield from (part["pattern"],) if isinstance(part.get("pattern"), str) else ()
+        yield from part.get("patternProperties", {})
+    for child in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from _patterns(child)
+
+
+def test_every_pattern_of_a_document_has_words() -> None:
+    assert set(_patterns(schemas())) <= set(PATTERN_WORDS)
 
 
 def test_a_place_is_a_line_and_a_path() -> None:
@@ -198,6 +347,7 @@ def test_a_place_is_a_line_and_a_path() -> None:
     assert place(("ladder", "rungs", 0, "id"), positions) == "line 5, ladder.rungs[0].id"
     assert place(("ladder", "steps"), positions) == "line 3, ladder.steps"
     assert place(("title",), positions) == "title"
+    assert place(("title",), {**positions, (): (1, 1)}) == "line 1, title"
     assert place((), positions) is None
     assert field_path(("ladder", "rungs", 0, "id")) == "ladder.rungs[0].id"
 

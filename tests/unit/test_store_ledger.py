@@ -133,7 +133,27 @@ def test_did_you_mean(tmp_path: Path) -> None:
     assert "did you mean 2026-08-actckpt-flip?" in str(caught.value.problem.hint)
 
 
+HINTS = {
+    "mything": "put year and month before it, as in 2026-08-mything",
+    "2026-12-Foo": "write small letters: 2026-12-foo",
+    "2026-13-foo": "there is no month 13: months are 01 to 12",
+    "2026-00-foo": "there is no month 00: months are 01 to 12",
+    "2026-12-foo_bar": "only small letters, digits and single dashes: 2026-12-foo-bar",
+    "records/2026-12-foo": "give the id alone, with no folder before it",
+    "2026-12-" + "a" * 73: "shorten the slug",
+    "": "write year, month and a slug of small letters, digits and single dashes",
+}
+
+
+@pytest.mark.parametrize("bad", HINTS)
+def test_what_makes_an_id_of_it(tmp_path: Path, bad: str) -> None:
+    with pytest.raises(InputError) as caught:
+        init(tmp_path).create(bad, b"")
+    assert caught.value.problem.hint == HINTS[bad]
+
+
 BAD_IDS = (
+    "2026-13-x",
     "2026-8-x",
     "2026-08-",
     "2026-08-x-",

@@ -35,6 +35,12 @@ DEFINITIONS: dict[str, dict[str, str]] = {
         "mean cross-entropy over the valid tokens of all ranks, before the update of that step",
         "token sums in the model's precision, all-reduced in float64, written by float.hex",
     ),
+    "window.cpu.vmhwm_delta_bytes": _entry(
+        "B",
+        "one rank, one step of the memory pass",
+        "highest resident memory of the process in the step above its resident memory after warm",
+        "as cpu.vmhwm_delta_bytes, which is the largest of these",
+    ),
     "window.cuda.peak_allocated_bytes": _entry(
         "B",
         _STEP,

@@ -130,9 +130,16 @@ def _rank(spec: Spec, result: RungResult, number: int) -> dict[str, Any]:
     return {
         "rank": number,
         "device": device or ("cuda" if result.is_cuda else "cpu"),
-        "series": series | timing.series,
+        "series": series | timing.series | _windows(result, number),
         "phases": {phase: _phase(spec, result, number, phase) for phase in PHASE_NAMES},
     }
+
+
+def _windows(result: RungResult, number: int) -> dict[str, list[Any]]:
+    """The memory pass's window peaks on CPU, one a step of that pass; on CUDA they are the timing pass's own."""
+    if result.is_cuda or not result.memory:
+        return {}
+    return {name: peaks for name, peaks in result.memory[number].series.items() if name.startswith("window.")}
 
 
 def _phase(spec: Spec, result: RungResult, number: int, phase: str) -> dict[str, Any]:

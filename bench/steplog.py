@@ -56,6 +56,6 @@ class StepLog:
 
     def _write(self, done: _Done) -> None:
         series = {"step_ns": done.lap.nanoseconds(), "loss_hex": float(done.loss.item()).hex()}
-        # The CPU's windows are the memory pass's: they stay in its journal, where a kill condition is held to them.
+        # The CPU's windows are the memory pass's, and CUDA's the timing pass's own.
         windows = {f"window.{name}": value for name, value in done.window.items()}
         self._journal.write("step", series={**series, **done.lap.extras(), **windows})

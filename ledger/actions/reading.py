@@ -20,6 +20,7 @@ from ledger.lifecycle import Standing, retirement, standing
 from ledger.model.base import load, load_bytes
 from ledger.model.entries import DecideEntry, Entry, EntryDocument, FreezeEntry, RunEntry
 from ledger.model.envelope import Tool
+from ledger.model.minor import as_known, is_later_minor
 from ledger.model.plan import Prereg
 from ledger.model.run import RUN_SCHEMA, Run
 from ledger.protocol import protocol, spoilt
@@ -239,6 +240,8 @@ def _in_full(problem: Problem) -> Problem:
 def _run(data: bytes) -> Run:
     value = strictjson.parse(data)
     schema = value.get("schema") if isinstance(value, dict) else None
+    if is_later_minor(schema, RUN_SCHEMA):
+        return load(Run, as_known(value, Run, RUN_SCHEMA), kind="run")
     if isinstance(schema, str) and schema.startswith("ledger/run/v") and schema != RUN_SCHEMA:
         raise InputError(
             "newer_format",

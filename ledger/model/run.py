@@ -3,6 +3,9 @@
 Format history:
 - ``ledger/run/v1``: the first. Series and values carry their unit and method in ``definitions``.
 
+A later minor version (``ledger/run/v1.1``) only adds fields: what is known of it is read, and the rest stays in
+the file. An older file is migrated here, a line a version; there is none yet.
+
 A run file is kept byte for byte; nothing here decides whether it counts: see ``ledger/derive/run.py``.
 """
 

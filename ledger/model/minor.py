@@ -36,10 +36,10 @@ def as_known(value: dict[str, Any], model: type[Strict], known: str) -> dict[str
 def _dropped(value: Any, loc: tuple[int | str, ...]) -> bool:
     """Take the field at ``loc`` away; parts that the document has not are pydantic's names for union members."""
     for part in loc[:-1]:
-        if isinstance(value, list) and isinstance(part, int):
-            value = value[part]
-        elif isinstance(value, dict) and part in value:
-            value = value[part]
+        if isinstance(value, list):
+            value = value[part] if isinstance(part, int) else value
+        elif isinstance(value, dict):
+            value = value.get(part, value)
     if isinstance(value, dict) and loc[-1] in value:
         del value[loc[-1]]
         return True

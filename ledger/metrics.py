@@ -34,6 +34,8 @@ def read_metric(metric: Metric, run: Run) -> Value:
     """The metric's value in ``metric.unit``, exact; Unknown when the run did not end well or a number is not there."""
     if run.outcome.kind != "ok":
         return _of_failed_run(metric, run)
+    if run.probes:
+        return Unknown(unknown="not_applicable", detail=f"{run.rung} is a search: what it tried is in its probes")
     definition = readable(run, metric.series or str(metric.value), metric.unit)
     if isinstance(definition, Unknown):
         return definition
@@ -71,7 +73,7 @@ def _of_failed_run(metric: Metric, run: Run) -> Unknown:
     """Out of memory bounds a peak from below by the limit in force; every other failure bounds nothing."""
     outcome = run.outcome
     limit = (outcome.limits or {}).get(metric.value or "")
-    where = f" in {outcome.phase}" if outcome.phase else ""
+    where = f" in phase {outcome.phase}" if outcome.phase else ""
     detail = f"the run {ENDED_WORDS[outcome.kind]}{where}"
     if outcome.kind != "oom" or limit is None or not _bounds(metric, outcome.phase):
         return Unknown.of_outcome(outcome.kind, detail)

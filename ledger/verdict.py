@@ -74,6 +74,6 @@ def _clause_words(clause: Clause) -> str:
 
 def _guard_words(guard: GuardTrace) -> str:
     points = [point for point in guard.points if point.verdict == guard.verdict]
-    detail = "; ".join(f"{point.rung}: {point.reason or point.what}" for point in points)
+    detail = "; ".join(dict.fromkeys(f"{point.rung}: {point.reason or point.what}" for point in points))
     word = {"fail": "fails", "ambiguous": "is ambiguous", "unknown": "is unknown", "pass": "passes"}[guard.verdict]
     return f"{word} ({detail})"

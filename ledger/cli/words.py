@@ -42,7 +42,8 @@ def trace_lines(body: DecideBody) -> Iterator[str]:
     for guard in body.guards:
         yield f"  guard {guard.name}: {_MARKS[guard.verdict]}"
         for point in guard.points:
-            yield f"    {point.rung}  {_MARKS[point.verdict]:<8} worst {words(point.worst)}, limit {words(point.limit)}"
+            found = f"worst {words(point.worst)}, limit {words(point.limit)}"
+            yield f"    {point.rung}  {_MARKS[point.verdict]:<8} {found}: {point.what}"
     for name, read in (body.reads or {}).items():
         yield from _read(name, read)
     for run in body.runs:

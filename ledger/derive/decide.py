@@ -19,6 +19,7 @@ from ledger.model.entries import DecideBody, Entry, FreezeEntry
 from ledger.model.envelope import Tool
 from ledger.model.events import AmendEntry
 from ledger.model.plan import Prereg
+from ledger.model.run import Run
 from ledger.model.trace import GuardTrace, Note, RuleTrace, Truth
 from ledger.model.values import Sourced
 from ledger.quality import retry_notes
@@ -184,6 +185,7 @@ def _notes(plan: Prereg, accounted: Account) -> list[Note]:
     for rung, pool in accounted.pools.items() if plan.ladder.pools else ():
         many = f"its numbers are medians over {len(pool)} complete attempts"
         notes.append(Note(code="pooled", text=f"{rung}: {many if len(pool) > 1 else 'only one complete attempt'}"))
+    notes += [_searched(one.run) for one in accounted.counted.values() if one.run.probes]
     runs = [accounted.counted[rung.id].run for rung in plan.ladder.rungs if rung.id in accounted.counted]
     if differing := unheld_facts(plan, runs):
         text = (
@@ -193,3 +195,11 @@ def _notes(plan: Prereg, accounted: Account) -> list[Note]:
     if not plan.ladder.pools and not any(rung.repeats for rung in plan.ladder.rungs):
         notes.append(Note(code="one_run_a_rung", text="one run a rung: variation between runs was not measured"))
     return notes
+
+
+def _searched(run: Run) -> Note:
+    """What a search came to; it is a map, and licenses nothing."""
+    fitting = [probe.value for probe in run.probes if probe.fits is True and isinstance(probe.value, int | float)]
+    setting = run.probes[0].setting
+    found = f"the largest {setting} that fits is {max(fitting)}" if fitting else f"no {setting} that was tried fits"
+    return Note(code="search", text=f"{run.rung} searched: {found} ({len(run.probes)} probes); it licenses nothing")

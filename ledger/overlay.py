@@ -41,6 +41,13 @@ class Width:
     lacking: tuple[str, ...] = ()
 
 
+def band_by_step(guard: OverlayGuard, plan: Prereg, runs: RunByRung) -> list[Fraction]:
+    """The band's half-width at each step, in the series' unit; empty when it cannot be told."""
+    control = _curve(guard, guard.control, plan, runs)
+    width = control if isinstance(control, Unknown) else _width(guard, plan, control, runs)
+    return [] if isinstance(width, Unknown) else width.limits
+
+
 def overlay_points(guard: OverlayGuard, plan: Prereg, runs: RunByRung) -> list[GuardPoint]:
     """One point a rung of the guard, in its order."""
     control = _curve(guard, guard.control, plan, runs)

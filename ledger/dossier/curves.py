@@ -6,13 +6,11 @@ limit is not drawn.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ledger import stats
 from ledger.errors import InputError
-from ledger.guards import ulp32
 from ledger.metrics import REDUCTIONS
 from ledger.model.guards import OverlayGuard
 from ledger.model.ladder import Metric
@@ -20,6 +18,7 @@ from ledger.model.plan import Prereg
 from ledger.model.run import Run, Sample, UnknownNumber
 from ledger.model.trace import GuardPoint
 from ledger.model.values import Measured
+from ledger.overlay import band_by_step
 from ledger.units import fraction_of, parse_unit
 
 Points = tuple[Fraction | None, ...]
@@ -67,30 +66,9 @@ def band(guard: OverlayGuard, plan: Prereg, runs: Mapping[str, Run], point: Guar
     control = runs.get(guard.control)
     if control is None or point.step is None or not isinstance(point.limit, Measured):
         return ()
-    limits = _limits(guard, plan, control, runs)
+    limits = tuple(band_by_step(guard, plan, runs))
     agrees = point.step < len(limits) and limits[point.step] == point.limit.base
     return limits if agrees else ()
-
-
-def _limits(guard: OverlayGuard, plan: Prereg, control: Run, runs: Mapping[str, Run]) -> Points:
-    samples = _by_step(control, guard.series)
-    if guard.band.bitwise:
-        return tuple(Fraction(0) for _ in samples)
-    if guard.band.absolute is not None:
-        return tuple(fraction_of(guard.band.absolute) for _ in samples)
-    repeats = [r.id for r in plan.ladder.rungs if r.role == "calibration" and r.repeats == guard.control]
-    spreads = [difference_curve(guard, control, runs[rung]) for rung in repeats if rung in runs]
-    return _from_reruns(guard, samples, [one for one in spreads if one.points and not one.gaps])
-
-
-def _from_reruns(guard: OverlayGuard, control: list[tuple[Fraction | None, ...]], spreads: Sequence[Curve]) -> Points:
-    losses = [[loss for loss in step if loss is not None] for step in control]
-    if not spreads or not all(losses):
-        return ()
-    widest = stats.running_maximum([max(step) for step in zip(*(one.known for one in spreads), strict=True)])
-    factor, floor = fraction_of(guard.band.factor or 1), guard.band.floor_ulp or 0
-    floors = [floor * min(map(ulp32, step)) for step in losses]
-    return tuple(max(factor * wide, narrow) for wide, narrow in zip(widest, floors, strict=True))
 
 
 def _by_step(run: Run, series: str) -> list[tuple[Fraction | None, ...]]:

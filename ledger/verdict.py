@@ -19,6 +19,11 @@ def both(one: Truth, other: Truth) -> Truth:
     return "unknown" if "unknown" in (one, other) else "true"
 
 
+def negated(one: Truth) -> Truth:
+    """Kleene's negation."""
+    return "unknown" if one == "unknown" else "false" if one == "true" else "true"
+
+
 def guard_truth(guard: GuardTrace) -> Truth:
     """A guard as an operand: pass is true, fail is false, and ambiguous is as unknown as unknown."""
     if guard.verdict == "pass":

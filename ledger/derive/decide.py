@@ -26,7 +26,7 @@ from ledger.quality import retry_notes
 from ledger.reads import evaluate_reads, operands_of
 from ledger.references import Namespace
 from ledger.rules import Expr, Verdict, evaluate, from_json, parse, references
-from ledger.verdict import both, guard_truth, why_decided
+from ledger.verdict import both, guard_truth, negated, why_decided
 
 Judge = Callable[[Expr], Verdict]
 """Evaluates a rule over one set of operands."""
@@ -57,7 +57,7 @@ def decide_body(
     operands = {**observed, **operands_of(plan, reads)}
     judge = _judge(plan, operands, accounted)
     rules = {rule.outcome: from_json(rule.ast) for rule in freeze.body.rules}
-    traces = tuple(_rule_trace(outcome, rules, judge, guards) for outcome in plan.decision.outcomes)
+    traces = _traces(plan, rules, judge, guards)
     broken = _broken_protocol(plan, accounted)
     disposition = VOID if broken else _disposition(traces)
     return DecideBody(
@@ -113,16 +113,29 @@ def _operands(plan: Prereg, accounted: Account) -> dict[str, Sourced]:
     }
 
 
+def _traces(
+    plan: Prereg, rules: Mapping[str, Expr], judge: Judge, guards: Mapping[str, GuardTrace]
+) -> tuple[RuleTrace, ...]:
+    """Each outcome in order; what is left over is true where every one before it is false."""
+    traces: list[RuleTrace] = []
+    left: Truth = "true"
+    for outcome in plan.decision.outcomes:
+        if outcome.when is None:
+            traces.append(RuleTrace(outcome=outcome.name, rule="otherwise", rule_verdict=left, verdict=left))
+        else:
+            traces.append(_rule_trace(outcome, rules, judge, guards))
+        left = both(left, negated(traces[-1].verdict))
+    return tuple(traces)
+
+
 def _rule_trace(
     outcome: Outcome, rules: Mapping[str, Expr], judge: Judge, guards: Mapping[str, GuardTrace]
 ) -> RuleTrace:
-    if outcome.when is None:
-        return RuleTrace(outcome=outcome.name, rule="otherwise", rule_verdict="true", verdict="true")
     if outcome.name not in rules:
         raise IntegrityError(
             "rule_missing",
             f"the freeze entry holds no rule for {outcome.name}",
-            expected=outcome.when,
+            expected=outcome.when or "a rule",
             found="no typed rule",
             hint="bring the freeze entry back, from git or from an archive",
         )
@@ -132,7 +145,7 @@ def _rule_trace(
         truth = both(truth, guard_truth(guards[name]))
     return RuleTrace(
         outcome=outcome.name,
-        rule=outcome.when,
+        rule=outcome.when or "otherwise",
         rule_verdict=verdict.truth,
         requires=outcome.requires or (),
         verdict=truth,

@@ -24,6 +24,7 @@ FACTS: dict[str, str] = {
     "load_average_before": "1, 5 and 15 minute load averages before the first pass",
     "load_average_after": "the same after the last pass",
     "clock": "whether the wall clock kept step with the monotonic clock, by which the end of the attempt is told",
+    "unfinished_files": "there only where a salvaged attempt left files begun and not ended, as on a full disk",
     "salvaged": "there only where the harness was killed, and this file made from the journals afterwards",
     # The code.
     "torch": "version of torch",

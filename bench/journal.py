@@ -43,7 +43,7 @@ class RankRecord:
 
 
 def read_lines(path: Path, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
-    """The whole lines from ``offset`` on, and where the next read starts. A torn or odd line is left out."""
+    """The whole lines from ``offset`` on, and where the next read starts. Reading ends at a damaged one."""
     try:
         with path.open("rb") as file:
             file.seek(offset)
@@ -55,11 +55,12 @@ def read_lines(path: Path, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
 
 
 def _objects(data: bytes) -> Iterator[dict[str, Any]]:
+    """The lines up to the first that is damaged: what follows it could not be told which step it belongs to."""
     for line in data.splitlines():
         try:
             value = json.loads(line)
         except ValueError:
-            continue
+            return
         if isinstance(value, dict) and isinstance(value.get("is"), str):
             yield value
 

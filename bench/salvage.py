@@ -59,11 +59,13 @@ def salvage(attempt: Path) -> tuple[Path, str]:
     passes = {kind: found for kind in ("memory", "timing") if (found := _pass(attempt, kind, begun)) is not None}
     outcome = _outcome(passes)
     wall = max(begun.began_unix, *_written(attempt))
-    late = {
+    late: dict[str, Any] = {
         "salvaged": "true: the harness ended before it wrote this file; it was made from the journals afterwards",
         "clock": "ended_at is when the attempt's last file was written, by the wall clock, or began_at if later",
         "load_average_after": {"unknown": "killed", "detail": "the harness was gone"},
     }
+    if unfinished := sorted(path.name for path in attempt.glob("*/outcome*.tmp")):
+        late["unfinished_files"] = f"{', '.join(unfinished)}: begun and not ended, as on a full disk"
     probes = [line["probe"] for line in read_lines(attempt / PROBES)[0] if "probe" in line] if spec.search else None
     lost = {"unknown": "killed", "detail": "the harness ended in the middle of the search"}
     result = conclude(begun, passes, outcome, utc_text(wall), late, probes, lost if spec.search else None)

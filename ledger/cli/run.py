@@ -19,7 +19,7 @@ from ledger.cli.output import columns, here, json_option, put, put_json, say, to
 from ledger.errors import ExitCode
 from ledger.harness import Event, find_harness
 from ledger.model.plan import Prereg
-from ledger.schedule import Turn
+from ledger.schedule import Spent, Turn, fired
 
 Show = Callable[[str, Event], None]
 
@@ -83,6 +83,12 @@ def _print_schedule(ladder: Ladder, planned: list[Turn], as_json: bool) -> None:
     put(f"cost (projection): {spent.words}" if spent else "cost: the plan states no budget")
 
 
+def _why_stopped(ladder: Ladder, spent: Spent | None) -> str:
+    if words := fired(ladder.frozen.plan, ladder.attempted):
+        return f"a frozen kill condition has closed the ladder: {words}"
+    return "the projected cost exceeds the gate" if spent and spent.over else "run it again to go on"
+
+
 def _flags(turn: Turn) -> str:
     return " ".join(f"{key}={value}" for key, value in turn.rung.flags.items()) or "-"
 
@@ -111,7 +117,7 @@ def _finish(ladder: Ladder, rung: str | None, attempts: list[Attempt], as_json: 
     if spent:
         say(spent.words)
     if waiting:
-        why = "the projected cost exceeds the gate" if spent and spent.over else "run it again to go on"
+        why = _why_stopped(ladder, spent)
         say(f"stopped with {len(waiting)} turns left ({', '.join(turn.rung.id for turn in waiting)}): {why}")
     say(f"next: ledger ingest {work_folder(ladder.ledger, ladder.record)}/*/run.json")
     return int(ExitCode.ENVIRONMENT) if waiting else 0

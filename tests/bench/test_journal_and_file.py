@@ -20,10 +20,19 @@ def test_a_torn_line_costs_one_line(tmp_path: Path) -> None:
     for value in (1, 2):
         journal.write("step", series={"step_ns": value})
     with (tmp_path / "rank0.jsonl").open("ab") as file:
-        file.write(b'garbage\n{"is":"value","phase":"eval","name":"loss","value":2.5}\n{"is":"step","ser')
+        file.write(b'{"is":"value","phase":"eval","name":"loss","value":2.5}\n{"is":"step","ser')
     record = read_rank(tmp_path, 0)
     assert record.series == {"step_ns": [1, 2]}
     assert record.values == {"eval": {"loss": 2.5}}
+
+
+def test_what_follows_a_damaged_line_is_not_moved_up_a_step(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "rank0.jsonl")
+    for value in (1, 2, 3):
+        journal.write("step", series={"step_ns": value})
+    lines = (tmp_path / "rank0.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "rank0.jsonl").write_bytes(lines[0] + lines[1][:9] + b"\n" + lines[2])
+    assert read_rank(tmp_path, 0).series == {"step_ns": [1]}
 
 
 def test_reading_on_from_where_it_stopped(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ledger import vcs
+from ledger.actions.opening import open_ledger
 from ledger.errors import InputError, IntegrityError, StateError
-from ledger.store import Ledger, Record, find, is_record_id, shown
+from ledger.store import Ledger, Record, is_record_id, shown
 from ledger.verify import Report, verify_archive, verify_record
 
 
@@ -24,7 +25,7 @@ def verify(start: Path, subjects: Sequence[str], head: str | None) -> tuple[list
     if head is not None:
         _check_head(head, len(subjects))
     if not subjects:
-        return _whole(find(start))
+        return _whole(open_ledger(start))
     return [_one(start, subject, head) for subject in subjects], []
 
 
@@ -53,7 +54,7 @@ def _one(start: Path, subject: str, head: str | None) -> Report:
     path = Path(start, subject)
     if os.path.isfile(path) or subject.endswith(".tar"):
         return verify_archive(path, head=head)
-    ledger = find(start)
+    ledger = open_ledger(start)
     repo = vcs.open_repo(ledger.root)
     return verify_record(_record(ledger, repo, subject), head=head, repo=repo)
 

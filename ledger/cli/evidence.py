@@ -50,7 +50,8 @@ def ingest(ctx: click.Context, paths: tuple[Path, ...], only_check: bool, as_jso
     if as_json:
         put_json({"runs": taken})
     elif worst is None and not only_check:
-        say(_next(ledger, taken[-1]["record"]))
+        already = all(one["already"] for one in taken)
+        say("nothing new came in" if already else _next(ledger, taken[-1]["record"]))
     ctx.exit(int(worst.exit_code) if worst else 0)
 
 

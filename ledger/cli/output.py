@@ -15,8 +15,9 @@ from typing import Any, TypeVar
 import click
 
 from ledger import vcs
+from ledger.actions.opening import open_ledger
 from ledger.errors import ExitCode, LedgerError, Problem
-from ledger.store import Ledger, find
+from ledger.store import Ledger
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -73,7 +74,7 @@ def columns(rows: Sequence[Sequence[str]], head: Sequence[str]) -> str:
 
 def here() -> Ledger:
     """The ledger that the present folder lies in."""
-    return find(Path.cwd())
+    return open_ledger(Path.cwd())
 
 
 def now() -> str:

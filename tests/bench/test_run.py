@@ -75,7 +75,10 @@ def test_series_and_counts(good_run: Good) -> None:
             "step_ns": 4,
             "step_cpu_ns": 4,
             "loss_hex": 4,
+            "window.cpu.vmhwm_delta_bytes": 4,  # one a step of the memory pass, which has four too
         }
+        peaks = rank["series"]["window.cpu.vmhwm_delta_bytes"]
+        assert max(peaks) == rank["phases"]["train"]["cpu.vmhwm_delta_bytes"]
         assert statistics.median(rank["series"]["step_ns"]) > 0
         # An untrained byte model is near a uniform guess: ln 256 = 5.545.
         assert float.fromhex(rank["series"]["loss_hex"][0]) == pytest.approx(5.545, abs=0.1)

@@ -185,7 +185,7 @@ def test_the_record_renamed(repository: World) -> None:
 
 def test_the_whole_ledger_removed(repository: World) -> None:
     shutil.rmtree(repository.root / "records")
-    assert repository.refused("verify")[:2] == (4, "no_ledger"), "nothing here says that there was one"
+    assert repository.refused("verify")[:2] == (3, "ledger_gone"), "git says that there was one"
 
 
 @pytest.mark.parametrize("change", [remove_and_commit, decide_otherwise])

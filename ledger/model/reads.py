@@ -23,7 +23,7 @@ ATTRIBUTES = ("value", "low", "high")
 
 
 class Interval(Strict):
-    """A bootstrap percentile interval with every choice frozen; see ``ledger/bootstrap.py`` for the method."""
+    """A bootstrap percentile interval with every choice frozen; see ``ledger/stats/bootstrap.py`` for the method."""
 
     level: Annotated[float, Field(gt=0, lt=1)] = Field(description="Share of the distribution inside, such as 0.95.")
     resamples: int = Field(ge=100, le=20000, description="Number of resamples.")

@@ -12,10 +12,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
 
-from ledger.bootstrap import Scaled, percentile_bounds, scores, statistic
 from ledger.model.reads import CompareRead, HalfBandRead, Interval, SeriesRead
 from ledger.power.question import Question
 from ledger.references import repeats_of
+from ledger.stats.bootstrap import Scaled, percentile_bounds, scores, statistic
 from ledger.units import fraction_of
 
 RESAMPLES = 200

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from ledger.bootstrap import numbers, places
 from ledger.model.reads import HalfBandRead
 from ledger.power.draws import Differences, Draw, Metrics
 from ledger.power.question import Question
 from ledger.references import compared_in, repeats_of, rung_of
+from ledger.stats.bootstrap import numbers, places
 
 _BITS = 20
 _SUMMANDS = 12

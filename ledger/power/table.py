@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 
-from ledger.bootstrap import percentile_bounds
 from ledger.model.plan import Prereg
 from ledger.model.power import ChanceRow, PowerTable
 from ledger.model.values import Unknown, Value, measured
@@ -18,6 +17,7 @@ from ledger.power.draws import Draw
 from ledger.power.margin import in_unit, margin_of, refuse_interval_of_nothing, side_of, stated_noise, threshold
 from ledger.power.noise import Variation
 from ledger.power.question import Question, question_of
+from ledger.stats.bootstrap import percentile_bounds
 
 ENOUGH = Fraction(4, 5)
 """The chance at which an effect counts as told."""

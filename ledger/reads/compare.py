@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ledger.bootstrap import Scaled, Statistic, percentile_bounds, scores, statistic
 from ledger.metrics import read_metric, readable, window_of
 from ledger.model.ladder import Metric
 from ledger.model.reads import CompareRead
@@ -17,6 +16,7 @@ from ledger.model.values import Unknown, Value, measured
 from ledger.reads.found import Found, nothing
 from ledger.rules.evaluation import range_of
 from ledger.rules.interval import Bound, Range, divide, subtract
+from ledger.stats.bootstrap import Scaled, Statistic, percentile_bounds, scores, statistic
 from ledger.units import exact_text, fraction_of, parse_unit
 
 

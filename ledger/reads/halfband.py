@@ -7,9 +7,9 @@ be narrower.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from itertools import combinations
 
+from ledger import stats
 from ledger.comparability import differences
 from ledger.metrics import read_metric
 from ledger.model.plan import Prereg
@@ -41,7 +41,7 @@ def read_half_band(
         detail = f"{len(known)} of {needed} runs of {read.control}" + (f": {because}" if because else "")
         why = Unknown(unknown="too_few_samples", detail=detail)
         return nothing(why, n=len(known), left_out=max(needed - len(known), len(lacking)), because=because or "not run")
-    return Found(measured(_half_range(known), read.unit), len(known))
+    return Found(measured(stats.half_range(known), read.unit), len(known))
 
 
 def _apart(plan: Prereg, there: Sequence[Run]) -> list[str]:
@@ -56,7 +56,3 @@ def _apart(plan: Prereg, there: Sequence[Run]) -> list[str]:
 
 def _words(why: Unknown) -> str:
     return why.detail or REASON_WORDS[why.unknown]
-
-
-def _half_range(values: Sequence[Fraction]) -> Fraction:
-    return (max(values) - min(values)) / 2

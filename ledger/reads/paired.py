@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from ledger.bootstrap import Scaled, interval, statistic
 from ledger.metrics import numbers_of
 from ledger.model.reads import PairedRead
 from ledger.model.run import Run
 from ledger.model.values import ENDED_WORDS, Unknown, measured
 from ledger.reads.found import Found, nothing
+from ledger.stats.bootstrap import Scaled, interval, statistic
 from ledger.units import fraction_of, parse_unit
 
 _SHOWN = 3

@@ -69,7 +69,7 @@ def test_version_imports_nothing_heavy() -> None:
         f"print(sorted(set({HEAVY}) & set(sys.modules)))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.splitlines() == ["ledger 0.1.0", "[]"]
+    assert found.stdout.splitlines() == ["ledger 0.2.0", "[]"]
 
 
 @pytest.mark.parametrize("command", ["status", "check", "log"])

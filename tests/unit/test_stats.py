@@ -33,6 +33,11 @@ def test_nothing_has_no_statistic(statistic: object) -> None:
         statistic([])  # type: ignore[operator]
 
 
+def test_half_range_is_the_half_band_of_three_runs() -> None:
+    assert stats.half_range([Fraction(5, 2), Fraction(9, 4), Fraction(12, 5)]) == Fraction(1, 8)
+    assert stats.half_range([THIRD]) == 0
+
+
 def test_half_medians_leave_the_middle_sample_out() -> None:
     samples = [Fraction(n) for n in (1, 2, 3, 90, 5, 6, 10)]
     assert stats.half_medians(samples) == (2, 6)

@@ -1,4 +1,4 @@
-"""Statistics over exact numbers, in one place.
+"""Statistics that describe exact numbers.
 
 Nothing here decides, and nothing rounds: a Fraction goes in and a Fraction comes out.
 """
@@ -47,6 +47,11 @@ def mad(samples: Sequence[Fraction]) -> Fraction:
     """The median of the distances from the median, as it is: not scaled to a normal's standard deviation."""
     middle = median(samples)
     return median([abs(sample - middle) for sample in samples])
+
+
+def half_range(samples: Sequence[Fraction]) -> Fraction:
+    """Half of largest less smallest, of at least one sample: over A/A runs, the half-band of no change at all."""
+    return (max(samples) - min(samples)) / 2
 
 
 def autocorrelation(samples: Sequence[Fraction], lag: int = 1) -> Fraction | None:

@@ -9,7 +9,16 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ledger.bootstrap import Scaled, interval, inverse_quantile, numbers, percentile_bounds, places, scores, statistic
+from ledger.stats.bootstrap import (
+    Scaled,
+    interval,
+    inverse_quantile,
+    numbers,
+    percentile_bounds,
+    places,
+    scores,
+    statistic,
+)
 
 LEVEL = Fraction(95, 100)
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from bench import reserve
 from bench.faults import EnvironmentFault
 from bench.journal import RankRecord
 from bench.launch import PassResult
@@ -23,6 +25,7 @@ from bench.runfile import RungResult
 
 FREEZE_COPY = "freeze.json"
 PROBES = "probes.jsonl"
+LAST_WORD = "last_word.txt"
 _FROM_RANKS = ("device", "gpu_model", "driver", "cuda", "determinism")
 DIGESTS = ("dataset_digest", "data_order_digest", "warm_start_digest")
 
@@ -57,9 +60,39 @@ def begin(folder: Path, entry: bytes, begun: Begun) -> int:
         with temporary.open("w") as file:
             file.write(json.dumps(asdict(begun)))
         temporary.rename(folder / MARK)
+        reserve.hold(folder / LAST_WORD)
     except OSError as fault:
         raise EnvironmentFault(f"the attempt could not be begun: {fault.strerror}", where=str(folder)) from None
     return handle
+
+
+@contextmanager
+def last_word(folder: Path) -> Iterator[None]:
+    """What ends the block by an exception is left in the attempt's folder too, in room taken when it began.
+
+    An OSError, as of a full disk, leaves as an EnvironmentFault.
+    """
+    try:
+        yield
+    except OSError as fault:
+        _leave(folder, str(fault))
+        raise EnvironmentFault(f"the attempt could not be carried on: {fault}", where=str(folder)) from None
+    except EnvironmentFault as fault:
+        _leave(folder, fault.what)
+        raise
+
+
+def _leave(folder: Path, words: str) -> None:
+    with suppress(OSError):
+        reserve.fill(folder / LAST_WORD, words.encode()[: reserve.SIZE])
+
+
+def read_last_word(folder: Path) -> str:
+    """What the harness could still say of its own end; empty where it said nothing."""
+    try:
+        return (folder / LAST_WORD).read_text(errors="replace")
+    except OSError:
+        return ""
 
 
 def read_begun(folder: Path) -> Begun:
@@ -73,7 +106,10 @@ def read_begun(folder: Path) -> Begun:
 
 def clear(folder: Path) -> None:
     """Remove what only an unfinished attempt needs. Turns stay: another node may not have read the last one yet."""
-    for path in (folder / FREEZE_COPY, folder / PROBES, folder / MARK):
+    reserve.release(folder / LAST_WORD)
+    for room in folder.glob(f"*/outcome*{reserve.SUFFIX}"):  # of ranks that were killed
+        room.unlink(missing_ok=True)
+    for path in (folder / FREEZE_COPY, folder / PROBES, folder / LAST_WORD, folder / MARK):
         path.unlink(missing_ok=True)
 
 
@@ -96,10 +132,22 @@ def conclude(
         last = list(passes.values())[-1]
         facts |= {f"outcome_rank_{k}": word for k, word in enumerate(rank_outcomes(last, outcome))}
         facts |= oom_facts(last, outcome)
-    facts = _filled(facts | late)
+    facts = _filled(facts | step_clock(timing) | late)
     return RungResult(
         begun.run_id, begun.began_at, ended_at, outcome, begun.is_cuda, timing, memory, facts, begun.code, probes, found
     )
+
+
+def step_clock(ranks: Sequence[RankRecord]) -> dict[str, str]:
+    """Whether every step took time by the clocks that timed it; nothing where no step was timed."""
+    found = []
+    for name in ("step_ns", "step_cpu_ns"):
+        samples = [sample for record in ranks for sample in record.series.get(name, [])]
+        if stopped := [sample for sample in samples if isinstance(sample, dict)]:
+            found.append(f"{len(stopped)} of {len(samples)} samples of {name}: {stopped[0].get('detail')}")
+    if not any(record.series.get("step_ns") for record in ranks):
+        return {}
+    return {"clock_steps": "; ".join(found) or "advanced: every step took time by its clocks"}
 
 
 def _filled(facts: dict[str, Any]) -> dict[str, Any]:

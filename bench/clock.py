@@ -1,12 +1,35 @@
 """Timing one step: the monotonic clock on CPU, a pair of events on CUDA.
 
-It never waits for the device inside the loop. The CUDA lap has never run on a GPU: tests give it a fake one.
+It never waits for the device inside the loop, and a clock that did not advance is no time of zero: that sample is
+Unknown. The CUDA lap has never run on a GPU: tests give it a fake one.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any, Protocol
+
+Nanoseconds = int | dict[str, str]
+"""A time, or an Unknown."""
+Seconds = float | dict[str, str]
+
+
+def _advanced(by: float, clock: str) -> dict[str, str] | None:
+    if by > 0 and math.isfinite(by):
+        return None
+    how = "did not advance" if by == 0 else f"went by {by}"
+    return {"unknown": "invalid", "detail": f"{clock} {how}: no time was measured"}
+
+
+def nanoseconds(by: int, clock: str) -> Nanoseconds:
+    """Whole nanoseconds that ``clock`` advanced by, or Unknown where it stood still or ran backwards."""
+    return _advanced(by, clock) or by
+
+
+def seconds(by: float, clock: str = "perf_counter") -> Seconds:
+    """The same in seconds, for phases."""
+    return _advanced(by, clock) or by
 
 
 class Lap(Protocol):
@@ -18,10 +41,10 @@ class Lap(Protocol):
     def ready(self) -> bool:
         """Whether :meth:`nanoseconds` answers without waiting."""
 
-    def nanoseconds(self) -> int:
+    def nanoseconds(self) -> Nanoseconds:
         """Whole nanoseconds from begin to end; waits for the device where it must."""
 
-    def extras(self) -> dict[str, int]:
+    def extras(self) -> dict[str, Nanoseconds]:
         """Other readings of the same lap, by series name."""
 
 
@@ -40,11 +63,11 @@ class CpuLap:
     def ready(self) -> bool:
         return True
 
-    def nanoseconds(self) -> int:
-        return self._end - self._begin
+    def nanoseconds(self) -> Nanoseconds:
+        return nanoseconds(self._end - self._begin, "perf_counter_ns")
 
-    def extras(self) -> dict[str, int]:
-        return {"step_cpu_ns": self._cpu_end - self._cpu_begin}
+    def extras(self) -> dict[str, Nanoseconds]:
+        return {"step_cpu_ns": nanoseconds(self._cpu_end - self._cpu_begin, "process_time_ns")}
 
 
 class CudaLap:
@@ -60,10 +83,12 @@ class CudaLap:
     def ready(self) -> bool:
         return bool(self._end.query())
 
-    def nanoseconds(self) -> int:
+    def nanoseconds(self) -> Nanoseconds:
         self._end.synchronize()
         milliseconds: float = self._begin.elapsed_time(self._end)
-        return round(milliseconds * 1_000_000)
+        if unknown := _advanced(milliseconds, "the clock of the CUDA events"):
+            return unknown
+        return nanoseconds(round(milliseconds * 1_000_000), "the clock of the CUDA events")
 
-    def extras(self) -> dict[str, int]:
+    def extras(self) -> dict[str, Nanoseconds]:
         return {}

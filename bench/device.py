@@ -14,7 +14,9 @@ import torch
 
 from bench.clock import CpuLap, CudaLap, Lap
 from bench.failure import Refused
-from bench.memory import CpuMeter, CudaMeter, Meter, NoMeter
+from bench.job import Job
+from bench.memory import CpuMeter, CudaMeter, CudaRoom, Meter, NoMeter, vmhwm_fault
+from bench.oracle import largest_over_ranks
 from bench.settings import Settings
 from bench.storages import StorageMeter
 
@@ -59,6 +61,18 @@ class Device:
         if kind != "memory":
             return NoMeter()
         return StorageMeter() if method == "storages" else CpuMeter()
+
+    def room(self) -> CudaRoom | None:
+        """How much memory the device can give this process; None for a CPU, whose own limit is not known."""
+        return CudaRoom(torch.cuda, self.index) if self.is_cuda else None
+
+
+def memory_method(job: Job) -> str:
+    """vmhwm or storages, the same on every rank: one rank without a high-water mark moves all to storages."""
+    if job.kind != "memory" or job.settings.memory_method != "auto":
+        return job.settings.memory_method
+    lacking = largest_over_ranks(torch.tensor(float(bool(vmhwm_fault()))))
+    return "storages" if lacking else "vmhwm"
 
 
 def open_device(settings: Settings, local_rank: int) -> Device:

@@ -24,6 +24,7 @@ FACTS: dict[str, str] = {
     "load_average_before": "1, 5 and 15 minute load averages before the first pass",
     "load_average_after": "the same after the last pass",
     "clock": "whether the wall clock kept step with the monotonic clock, by which the end of the attempt is told",
+    "clock_steps": "whether the clocks that timed the steps advanced in each of them; if not, in how many they did not",
     "unfinished_files": "there only where a salvaged attempt left files begun and not ended, as on a full disk",
     "salvaged": "there only where the harness was killed, and this file made from the journals afterwards",
     # The code.
@@ -85,4 +86,7 @@ FACTS: dict[str, str] = {
     "oom_allocated_bytes": "CUDA: bytes in tensors, as the message tells; CPU: the process's VmData",
     "oom_reserved_bytes": "CUDA: bytes held by the caching allocator, as the message tells",
     "oom_cap_bytes": "the cap that the plan set, as it was in force",
+    "oom_limit_bytes": "the limit in force: the cap or, on CUDA, what the device could give (reserved and free "
+    "bytes, so without what CUDA itself and other processes held; the least of after warm and at the failure), "
+    "whichever is less. The run needed more",
 }

@@ -36,6 +36,12 @@ def says_out_of_memory(text: str) -> bool:
     return any(words in text for words in _OOM_WORDS)
 
 
+def device_ran_out(fault: BaseException) -> bool:
+    """Whether it is the GPU's memory that ran out, by torch's allocator; pinned memory of the host is not."""
+    text = str(fault)
+    return any(f"{maker} out of memory" in text for maker in ("CUDA", "HIP"))
+
+
 def requested_bytes(text: str) -> int | None:
     """The size of the allocation that failed, where the message tells it (CUDA rounds it to 1/100)."""
     if found := _CPU_REQUEST.search(text):

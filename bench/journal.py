@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench import reserve
+
 
 class Journal:
     """Appends one JSON object a line, in one write each: a kill loses at most the line being written."""
@@ -97,12 +99,11 @@ def _take_line(record: RankRecord, line: dict[str, Any]) -> None:
             record.items[line["table"]] = {part: line[part] for part in ("keys", "values", "unit", "definition")}
 
 
+def hold_outcome(folder: Path, rank: int) -> None:
+    """Take the room that a rank's outcome needs, so that a disk that fills up later still takes it."""
+    reserve.hold(folder / f"outcome{rank}.json")
+
+
 def write_outcome(folder: Path, rank: int, outcome: dict[str, Any]) -> None:
-    """Write a rank's outcome whole or not at all (temp + fsync + rename)."""
-    path = folder / f"outcome{rank}.json"
-    temporary = path.with_suffix(".tmp")
-    with temporary.open("wb") as file:
-        file.write(json.dumps(outcome).encode())
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.rename(path)
+    """Write a rank's outcome whole or not at all. Raises OSError."""
+    reserve.fill(folder / f"outcome{rank}.json", json.dumps(outcome).encode())

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Literal
 
+from bench import reserve
 from bench.job import Job, read_job
 from bench.journal import RankRecord, read_lines, read_rank
 from bench.kill import Stop
@@ -151,8 +152,9 @@ def join_pass(
 def whole_pass(kind: str, folder: Path, world: int, nproc: int, told: PassResult) -> PassResult:
     """``told`` with what every rank left in ``folder``."""
     ranks = [read_rank(folder, rank) for rank in range(world)]
-    stderr = [_stderr(folder, *divmod(rank, nproc)) for rank in range(world)]
-    return replace(told, kind=kind, ranks=ranks, stderr=stderr)
+    note = "" if all(record.outcome for record in ranks) else reserve.full(folder)
+    stderr = [_stderr(folder, *divmod(rank, nproc)) + note for rank in range(world)]
+    return replace(told, kind=kind, ranks=ranks, stderr=stderr, log=told.log + note)
 
 
 def _launch(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 import os
 import resource
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -178,6 +179,28 @@ class CpuCap:
     def lift(self) -> None:
         """Back to the limit before."""
         resource.setrlimit(resource.RLIMIT_DATA, self._before)
+
+
+class CudaRoom:
+    """What the device can give this process: the limit in force where no cap is lower.
+
+    That is what the allocator has reserved and what is free, so neither CUDA's own memory nor other processes' counts
+    as having been there for the run. Every reading is kept in mind and the smallest stands: others may come and go.
+    """
+
+    names: tuple[str, ...] = (CUDA_ALLOCATED, CUDA_RESERVED)
+
+    def __init__(self, cuda: Any, device: int) -> None:
+        self._cuda, self._device = cuda, device
+        self._smallest: int | None = None
+
+    def read(self) -> int | None:
+        """The smallest reading so far in bytes, this one included; None where the driver never answered."""
+        with suppress(Exception):  # after a failure on the device, whatever the driver raises
+            free, total = self._cuda.mem_get_info(self._device)
+            here = min(int(total), int(free) + int(self._cuda.memory_reserved(self._device)))
+            self._smallest = here if self._smallest is None else min(self._smallest, here)
+        return self._smallest
 
 
 class CudaCap:

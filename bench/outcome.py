@@ -141,7 +141,7 @@ def rank_outcomes(result: PassResult, whole: dict[str, Any]) -> list[str]:
     return words
 
 
-_OOM_NUMBERS = ("requested_bytes", "allocated_bytes", "reserved_bytes", "cap_bytes")
+_OOM_NUMBERS = ("requested_bytes", "allocated_bytes", "reserved_bytes", "cap_bytes", "limit_bytes")
 
 
 def oom_facts(result: PassResult, whole: dict[str, Any]) -> dict[str, Any]:
@@ -151,9 +151,8 @@ def oom_facts(result: PassResult, whole: dict[str, Any]) -> dict[str, Any]:
     rank = whole.get("rank")
     own = result.ranks[rank].outcome if rank is not None and rank < len(result.ranks) else None
     told = own or {}
-    limits = set((told.get("limits") or {}).values())
-    known = {**told, "cap_bytes": next(iter(limits)) if len(limits) == 1 else None}
+    known = {**told, "limit_bytes": min((told.get("limits") or {}).values(), default=None)}
     missing = {"unknown": "not_recorded", "detail": "neither the allocator's message nor the rank told it"}
     none = {"unknown": "not_applicable", "detail": "the plan sets no memory_cap_bytes"}
     facts = {f"oom_{name}": missing if known.get(name) is None else known[name] for name in _OOM_NUMBERS}
-    return facts if limits else facts | {"oom_cap_bytes": none}
+    return facts if known.get("cap_bytes") is not None else facts | {"oom_cap_bytes": none}

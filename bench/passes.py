@@ -72,13 +72,15 @@ class Passes:
     def _watching(
         self, memory_pass: bool, then: Callable[[dict[str, Any]], None]
     ) -> Callable[[int, dict[str, Any]], Stop | None]:
-        watch = Watch(self.spec.kill, self.spec.events, memory_pass)
+        watch, told = Watch(self.spec.kill, self.spec.events, memory_pass), False
 
         def take(rank: int, line: dict[str, Any]) -> Stop | None:
+            nonlocal told
             if rank == 0:
                 then(line)
             stop = watch.take(rank, line)
-            if stop is not None:
+            if stop is not None and not told:  # lines that were on their way meet it again
+                told = True
                 self.report("kill", message=stop.message)
             return stop
 

@@ -19,12 +19,13 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from bench.checkpointing import Checkpointing, warm_checkpointing
-from bench.device import Device, device_facts
+from bench.clock import seconds
+from bench.device import Device, device_facts, memory_method
 from bench.job import Job
 from bench.journal import Journal
-from bench.memory import CPU_PEAK, CUDA_ALLOCATED, CUDA_RESERVED, CpuCap, CudaCap, Peaks, vmhwm_fault
+from bench.memory import CPU_PEAK, CUDA_ALLOCATED, CUDA_RESERVED, CpuCap, CudaCap, Peaks
 from bench.optimizer import build_optimizer, describe_optimizer, forget, gather_state, state_bytes
-from bench.oracle import Oracle, largest_over_ranks
+from bench.oracle import Oracle
 from bench.saving import differing, state_of, write_checkpoint
 from bench.state import State
 from bench.step import evaluate, global_loss, step_plan, train_step
@@ -52,6 +53,7 @@ class Rank:
         self.method = memory_method(job)
         self.meter, self.peaks = device.meter(job.kind, self.method), Peaks()
         self.plan = step_plan(self.settings)
+        state.room = device.room()
         self.began = time.perf_counter()
 
     def _value(self, phase: str, name: str, value: Any) -> None:
@@ -63,7 +65,7 @@ class Rank:
         self.journal.write("phase", phase=name)
         began = time.perf_counter()
         yield
-        self._value(name, "seconds", time.perf_counter() - began)
+        self._value(name, "seconds", seconds(time.perf_counter() - began))
         for peak, value in self.peaks.of(name).items():
             self._value(name, peak, value)
 
@@ -126,6 +128,8 @@ class Rank:
         # Each rank draws masks of its own; the measured steps draw the same whatever the warm phase drew.
         torch.manual_seed((self.settings.seed * self.world + self.rank) % (1 << 63))
         self.meter.settle()
+        if self.state.room is not None:
+            self.state.room.read()
         self._cap()
 
     def _warm_step(self, step: int) -> None:
@@ -156,16 +160,20 @@ class Rank:
         dist.barrier()
         with self._phase("train"):
             for step in range(self.job.steps):
-                self.state.step = step
-                batch = self._batch("train", step)
-                self.meter.open()
-                lap = self.device.lap()
-                share = train_step(self.work, self.model, self.optimizer, batch, self.plan)
-                lap.stop()
-                window = self.meter.close()
-                self.peaks.take("train", window)
-                log.push(lap, global_loss(share), window)
+                self.measured_step(step, log)
             log.finish()
+
+    def measured_step(self, step: int, log: StepLog) -> None:
+        """One step with everything the harness does around it: what the overhead benchmark holds against a bare one."""
+        self.state.step = step
+        batch = self._batch("train", step)
+        self.meter.open()
+        lap = self.device.lap()
+        share = train_step(self.work, self.model, self.optimizer, batch, self.plan)
+        lap.stop()
+        window = self.meter.close()
+        self.peaks.take("train", window)
+        log.push(lap, global_loss(share), window)
 
     def eval(self) -> None:
         """The held-out loss, once for each eval the plan asks for, on fresh batches; then items, if scored."""
@@ -208,7 +216,7 @@ class Rank:
                     dist.barrier()
         self._value("save", "bytes", size)
         whole = {"unknown": "not_applicable", "detail": "the optimizer's state is not sharded"}
-        self._value("save", "consolidate_seconds", whole if took is None else gathering)
+        self._value("save", "consolidate_seconds", whole if took is None else seconds(gathering))
         self.journal.write("count", name="save", value=self.job.saves)
         if self.rank == 0:
             found = differing(path, state_of(self.model.module, self.optimizer))
@@ -217,8 +225,8 @@ class Rank:
 
     def check(self) -> None:
         """Run totals, then the gradient oracle (timing pass only; no cap, no meter)."""
-        self.state.lift()
-        self._value("run", "seconds", time.perf_counter() - self.began)
+        self.state.leave()
+        self._value("run", "seconds", seconds(time.perf_counter() - self.began))
         for peak, value in self.peaks.of("run").items():
             self._value("run", peak, value)
         if self.job.kind != "timing":
@@ -235,11 +243,3 @@ class Rank:
             said = value if math.isfinite(value) else {"unknown": "invalid"}
         if self.rank == 0:
             self.journal.write("check", name=name, value=said)
-
-
-def memory_method(job: Job) -> str:
-    """vmhwm or storages, the same on every rank: one rank without a high-water mark moves all to storages."""
-    if job.kind != "memory" or job.settings.memory_method != "auto":
-        return job.settings.memory_method
-    lacking = largest_over_ranks(torch.tensor(float(bool(vmhwm_fault()))))
-    return "storages" if lacking else "vmhwm"

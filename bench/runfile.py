@@ -28,6 +28,8 @@ PHASE_NAMES = {
     "save": ["seconds", "consolidate_seconds", "bytes"],
     "run": ["seconds"],
 }
+TRAINS_TOO = ("warm", "memory")
+"""Phases that make the steps of train: what did not fit there does not fit in it."""
 
 
 @dataclass(frozen=True)
@@ -169,15 +171,16 @@ def _peak(result: RungResult, number: int, phase: str, name: str) -> Any:
     if not source:
         return {"unknown": "not_run", "detail": "memory_steps is 0: no memory pass"}
     outcome = result.outcome
-    failed_in = "train" if outcome.get("phase") == "memory" else outcome.get("phase")
+    failed_in = outcome.get("phase")
+    bounded = {failed_in, "run"} | ({"train"} if failed_in in TRAINS_TOO else set())
     own = source[number].outcome or {}
-    if outcome["kind"] == "oom" and phase in (failed_in, "run"):
+    if outcome["kind"] == "oom" and phase in bounded:
         limit = own.get("limits", {}).get(name)
         if own.get("kind") == "oom" and limit is not None:
             return {
                 "unknown": "oom",
                 "at_least": limit,
-                "detail": "an allocation past the limit in force failed",
+                "detail": "an allocation past the limit in force failed: the run needed more than it",
             }
         return {"unknown": "oom", "detail": "ended because a rank ran out of memory"}
     return None

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench.attempt import Begun, agreeing, begin, clear, conclude
+from bench.attempt import Begun, agreeing, begin, clear, conclude, last_word
 from bench.facts import load_average, machine_facts
 from bench.faults import EnvironmentFault, NotNow
 from bench.gpu import gpu_facts
@@ -59,11 +59,12 @@ def run_rung(
         begun = _begun(spec, run_id, span, nproc, node)
         lock = begin(folder, spec.entry, begun)
         passes = Passes(spec, folder, nproc, deadline, report, node, begun.is_cuda, interrupt)
-        result = _lead(spec, begun, span, passes)
-        if node.count > 1:
-            announce(folder, None)
         path = folder / "run.json"
-        write_run(path, compose(spec, result))
+        with last_word(folder):
+            result = _lead(spec, begun, span, passes)
+            if node.count > 1:
+                announce(folder, None)
+            write_run(path, compose(spec, result))
         clear(folder)
         os.close(lock)
     return path, str(result.outcome["kind"])

@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from bench.attempt import FREEZE_COPY, PROBES, Begun, clear, conclude, read_begun
+from bench.attempt import FREEZE_COPY, PROBES, Begun, clear, conclude, read_begun, read_last_word
 from bench.faults import BenchError, EnvironmentFault
 from bench.journal import read_lines
 from bench.launch import PassResult, whole_pass
@@ -58,6 +58,8 @@ def salvage(attempt: Path) -> tuple[Path, str]:
         raise EnvironmentFault(why, where=str(attempt), hint=hint) from None
     passes = {kind: found for kind in ("memory", "timing") if (found := _pass(attempt, kind, begun)) is not None}
     outcome = _outcome(passes)
+    if (word := read_last_word(attempt)) and outcome["kind"] == "killed":
+        outcome["message"] = f"{outcome['message']}; its last word: {word}"
     wall = max(begun.began_unix, *_written(attempt))
     late: dict[str, Any] = {
         "salvaged": "true: the harness ended before it wrote this file; it was made from the journals afterwards",

@@ -16,9 +16,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from bench.failure import Refused, describe
+from bench.failure import Refused, describe, device_ran_out
 from bench.job import Job, read_job
-from bench.journal import Journal, write_outcome
+from bench.journal import Journal, hold_outcome, write_outcome
 from bench.state import State
 
 
@@ -34,6 +34,7 @@ def main() -> None:
     """Run the pass whose folder is the first argument; the process exit is 0 only for outcome ok."""
     die_with_parent()
     folder, rank = Path(sys.argv[1]), int(os.environ["RANK"])
+    hold_outcome(folder, rank)
     journal, state = Journal(folder / f"rank{rank}.jsonl"), State()
     began = time.time()
     try:
@@ -41,11 +42,7 @@ def main() -> None:
         outcome: dict[str, Any] = {"kind": "ok"}
     except BaseException as fault:
         state.lift()
-        outcome = {**describe(fault), "rank": rank, "phase": state.phase, "at": time.time()}
-        if state.step is not None:
-            outcome["step"] = state.step
-        if outcome["kind"] == "oom" and state.limits:
-            outcome["limits"] = state.limits
+        outcome = failed(fault, state, rank)
         with suppress(OSError):  # on a full disk, stderr's file is full too
             print(outcome["message"], file=sys.stderr, flush=True)
     try:
@@ -54,6 +51,19 @@ def main() -> None:
         outcome = {"kind": "error"}  # the launcher tells the exit code, and the parent that no record was left
     # The peers hang in a collective until the launcher sees this exit, so no clean-up stands in its way.
     os._exit(0 if outcome["kind"] == "ok" else 1)
+
+
+def failed(fault: BaseException, state: State, rank: int) -> dict[str, Any]:
+    """The rank's outcome: what happened, where and when; out of memory, also the cap and the limits in force."""
+    outcome = {**describe(fault), "rank": rank, "phase": state.phase, "at": time.time()}
+    if state.step is not None:
+        outcome["step"] = state.step
+    if outcome["kind"] == "oom":
+        if state.limits:
+            outcome["cap_bytes"] = min(state.limits.values())
+        if limits := state.in_force(device_ran_out(fault)):
+            outcome["limits"] = limits
+    return outcome
 
 
 def _run(job: Job, folder: Path, rank: int, journal: Journal, state: State) -> None:

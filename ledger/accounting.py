@@ -7,7 +7,7 @@ they began, not when somebody chose to take them in.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ledger.attempts import Judged, judge, pooled
 from ledger.model.entries import RunBody
@@ -38,6 +38,31 @@ class Account:
     def rejected(self, rung: str) -> list[RunStanding]:
         """The runs of a rung that were rejected."""
         return [one for one in self.standings if one.rung == rung and one.standing == "rejected"]
+
+    def leaving_out(self, why: Mapping[str, str]) -> Account:
+        """The account in which each run entry named in ``why`` is excluded, for the reason given there."""
+        standings = tuple(
+            one.model_copy(update={"standing": "excluded", "why": why[one.entry]}) if one.entry in why else one
+            for one in self.standings
+        )
+        pools = {rung: kept for rung, pool in self.pools.items() if (kept := _kept(pool, why))}
+        gone = {rung: _absent(rung, standings) for rung in self.pools if rung not in pools}
+        counted = {rung: pool[0] for rung, pool in pools.items()}
+        return Account(standings, counted, {**self.absent, **gone}, pools)
+
+    def without(self, void: Mapping[str, Unknown]) -> Account:
+        """The account in which the rungs of ``void`` have no run that counts; what their runs stand for says why."""
+        why = {one.digest: str(void[rung].detail) for rung in void for one in self.pools.get(rung, ())}
+        left = self.leaving_out(why)
+        return replace(left, absent={**left.absent, **void})
+
+    def closed(self, rungs: Mapping[str, str]) -> Account:
+        """The account in which the runs of ``rungs`` do not count, for the reason given there."""
+        return self.leaving_out({one.digest: why for rung, why in rungs.items() for one in self.pools.get(rung, ())})
+
+
+def _kept(pool: Sequence[Intake], left_out: Mapping[str, str]) -> tuple[Intake, ...]:
+    return tuple(one for one in pool if one.digest not in left_out)
 
 
 def account(plan: Prereg, intakes: Sequence[Intake]) -> Account:

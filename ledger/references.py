@@ -6,7 +6,7 @@ It holds no values and evaluates nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from ledger.model.ladder import Role
@@ -17,9 +17,10 @@ from ledger.units import Dimension, parse_unit
 
 @dataclass(frozen=True)
 class Namespace:
-    """The names of one plan."""
+    """The names of one plan; ``chosen`` is the rung that each selection came to, where that is known."""
 
     plan: Prereg
+    chosen: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def types(self) -> dict[str, Dimension]:
@@ -35,7 +36,13 @@ class Namespace:
             for name, metric in self.plan.metrics.items()
         }
         of_reads = {f"{name}.{part}": read.unit for name, read in self.reads.items() for part in parts_of(read)}
-        return {**of_metrics, **of_reads}
+        of_winners = {
+            f"{winner}.{name}": metric.unit
+            for winner, own in (self.plan.select or {}).items()
+            for name, metric in self.plan.metrics.items()
+            if name != own.metric  # of many, the number that won is the luckiest: it confirms nothing
+        }
+        return {**of_metrics, **of_winners, **of_reads}
 
     @cached_property
     def reads(self) -> Mapping[str, Read]:
@@ -58,7 +65,9 @@ class Namespace:
 
         Of an A/A half-band that is the control alone: its re-runs say how wide no change is, and are no arm.
         """
-        return compared_in(self.reads[name]) if (name := rung_of(reference)) in self.reads else (name,)
+        name = rung_of(reference)
+        arms = compared_in(self.reads[name]) if name in self.reads else (name,)
+        return tuple(dict.fromkeys(rung for arm in arms for rung in self.rungs(arm)))
 
     def looked_at(self, reference: str) -> tuple[str, ...]:
         """Every rung that a reference needs a run of."""
@@ -66,7 +75,18 @@ class Namespace:
         read = self.reads.get(name)
         if isinstance(read, HalfBandRead):
             return (read.control, *repeats_of(read, self.plan))
-        return compared_in(read) if read is not None else (name,)
+        arms = compared_in(read) if read is not None else (name,)
+        return tuple(dict.fromkeys(rung for arm in arms for rung in self.candidates(arm)))
+
+    def rungs(self, arm: str) -> tuple[str, ...]:
+        """The rungs that an arm of a read or rule stands for: itself, the winner of a selection, none if banked."""
+        return (self.chosen[arm],) if arm in self.chosen else self.candidates(arm)
+
+    def candidates(self, arm: str) -> tuple[str, ...]:
+        """The rungs that an arm may come to stand for; a selection needs a run of each."""
+        if arm in (self.plan.select or {}):
+            return (self.plan.select or {})[arm].among
+        return () if arm in (self.plan.banked or {}) else (arm,)
 
     def may_decide(self, reference: str) -> bool:
         """Whether an outcome may refer to it; of a read, its purpose says so."""

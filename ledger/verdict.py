@@ -59,7 +59,7 @@ def _passed(trace: RuleTrace) -> list[str]:
 def _short_of(trace: RuleTrace, guards: Mapping[str, GuardTrace]) -> str:
     """Why an outcome is false or unknown: the clauses and guards that made it so."""
     wanted = trace.verdict
-    reasons = [_clause_words(clause) for clause in trace.clauses if clause.verdict == wanted]
+    reasons = [clause_words(clause) for clause in trace.clauses if clause.verdict == wanted]
     reasons += [
         f"guard {name} {_guard_words(guards[name])}" for name in trace.requires if guard_truth(guards[name]) == wanted
     ]
@@ -67,7 +67,7 @@ def _short_of(trace: RuleTrace, guards: Mapping[str, GuardTrace]) -> str:
     return f"{trace.outcome} {verb}: {', and '.join(reasons) or trace.rule}"
 
 
-def _clause_words(clause: Clause) -> str:
+def clause_words(clause: Clause) -> str:
     if clause.verdict == "unknown":
         return f"{clause.text} is unknown ({clause.reason})"
     margin = ""

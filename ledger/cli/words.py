@@ -13,7 +13,15 @@ import click
 
 from ledger.derive.events import PHASE_WORDS, amended_words
 from ledger.model.entries import DecideBody, Entry
-from ledger.model.events import EVENT_KINDS, AmendBody, DeviateBody, EventEntry, WithdrawBody
+from ledger.model.events import (
+    EVENT_KINDS,
+    AmendBody,
+    ContingencyBody,
+    DeviateBody,
+    EventEntry,
+    FollowUpBody,
+    WithdrawBody,
+)
 from ledger.model.reads import ReadTrace
 from ledger.model.trace import Clause
 from ledger.model.values import Measured, Unknown, words
@@ -69,6 +77,10 @@ def event_words(entry: EventEntry) -> str:
         return f"{body.name} ({when}): {amended_words(body)}"
     if isinstance(body, DeviateBody):
         return f"{body.rung + ': ' if body.rung else ''}{body.what} ({when}): {body.why}"
+    if isinstance(body, ContingencyBody):
+        return f"{body.contingency} fired ({when}), labelled {body.label}: {body.found.why}"
+    if isinstance(body, FollowUpBody):
+        return f"{body.follow_up} done ({when}): {body.result}"
     return f"{body.reason} ({when})" if isinstance(body, WithdrawBody) else f"by {body.record} ({when})"
 
 

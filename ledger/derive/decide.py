@@ -7,12 +7,12 @@ threshold enters from anywhere but the frozen plan.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
-from ledger.accounting import Account, Intake, account, sourced
-from ledger.attempts import guard_over
-from ledger.comparability import incomparable_pairs, unheld_facts
+from ledger.accounting import Account, Intake
+from ledger.comparability import unheld_facts
+from ledger.course import Gate, closed_rungs, spent_words, stage_gates
 from ledger.derive.events import event_notes
+from ledger.derive.evidence import Evidence, weigh
 from ledger.errors import IntegrityError
 from ledger.model.decision import INCONCLUSIVE, VOID, Outcome
 from ledger.model.entries import DecideBody, Entry, FreezeEntry
@@ -21,11 +21,10 @@ from ledger.model.events import AmendEntry
 from ledger.model.plan import Prereg
 from ledger.model.run import Run
 from ledger.model.trace import GuardTrace, Note, RuleTrace, Truth
-from ledger.model.values import Sourced
+from ledger.model.values import Measured
 from ledger.quality import retry_notes
-from ledger.reads import evaluate_reads, operands_of
 from ledger.references import Namespace
-from ledger.rules import Expr, Verdict, evaluate, from_json, parse, references
+from ledger.rules import Expr, Verdict, from_json, parse, references
 from ledger.verdict import both, guard_truth, negated, why_decided
 
 Judge = Callable[[Expr], Verdict]
@@ -46,91 +45,76 @@ def decide_body(
     Raises IntegrityError when the freeze entry lacks the typed rule of an outcome; of the evidence, nothing raises.
     """
     plan = freeze.body.plan
-    accounted = account(plan, intakes)
-    attempts = {rung: [one.run for one in pool] for rung, pool in accounted.pools.items()}
-    guards = {
-        name: guard_over(name, guard, plan, attempts, accounted.absent) for name, guard in (plan.guards or {}).items()
-    }
-    counted = {rung: [(one.digest, one.run) for one in pool] for rung, pool in accounted.pools.items()}
-    reads = evaluate_reads(plan, counted, accounted.absent)
-    observed = _operands(plan, accounted)
-    operands = {**observed, **operands_of(plan, reads)}
-    judge = _judge(plan, operands, accounted)
+    found = weigh(plan, intakes)
+    accounted, guards = found.accounted, found.guards
     rules = {rule.outcome: from_json(rule.ast) for rule in freeze.body.rules}
-    traces = _traces(plan, rules, judge, guards)
-    broken = _broken_protocol(plan, accounted)
-    disposition = VOID if broken else _disposition(traces)
+    gates = stage_gates(plan, found.judge, spent_words(plan, [one.body for one in intakes]))
+    traces = _traces(plan, rules, found)
+    closed = closed_rungs(plan, gates)
+    broken = _broken_protocol(plan, accounted, closed)
+    disposition, why = _disposed(broken, gates, traces, guards)
+    branches = (*found.branches, *(gate.branch for gate in gates))
     return DecideBody(
         freeze=freeze_digest,
         amendments=tuple(key for key, entry in before if isinstance(entry, AmendEntry)) or None,
         evidence=tuple(sorted(intake.digest for intake in intakes)),
         disposition=disposition,
-        why=f"the protocol was broken: {'; '.join(broken)}" if broken else why_decided(disposition, traces, guards),
+        why=why,
         trace=traces,
+        branches=branches or None,
         guards=tuple(guards.values()),
-        reads=reads or None,
-        runs=accounted.standings,
-        descriptive=observed,
-        expectations={one.id: judge(parse(one.claim)).truth for one in plan.expectations or ()},
+        reads=found.reads or None,
+        runs=accounted.closed(closed).standings,
+        descriptive=found.observed,
+        expectations={one.id: found.judge(parse(one.claim)).truth for one in plan.expectations or ()},
         notes=(*_notes(plan, accounted), *retry_notes(plan, accounted.standings), *event_notes(before)),
         tool=tool,
     )
 
 
-def _judge(plan: Prereg, operands: Mapping[str, Sourced], accounted: Account) -> Judge:
-    """A judge over ``operands``; runs that may not be compared make a clause over both of them unknown.
-
-    A run that is not there cannot be compared either, even where its bounds would do (``min(r1.x, r2.x) <= 3 s``):
-    else losing a run from another machine would settle what having it leaves open.
-    """
-    names = Namespace(plan)
-    pairs = incomparable_pairs(plan, {rung: one.run for rung, one in accounted.counted.items()})
-
-    def apart(refs: Sequence[str]) -> str | None:
-        rungs = {rung for reference in refs for rung in names.compared(reference)}
-        return "; ".join(text for pair, text in pairs.items() if pair <= rungs) or None
-
-    def apart_or_absent(refs: Sequence[str]) -> str | None:
-        rungs = dict.fromkeys(rung for reference in refs for rung in names.compared(reference))
-        absent = [str(accounted.absent[rung].detail) for rung in rungs if rung in accounted.absent]
-        return apart(refs) or ("; ".join(absent) if len(rungs) > 1 else "") or None
-
-    def judge(expr: Expr) -> Verdict:
-        over = partial(evaluate, expr, operands, names.types, units=names.units)
-        verdict = over(apart=apart)
-        settled = [clause for clause in verdict.clauses if clause.verdict != "unknown"]
-        hasty = any(apart_or_absent([operand.ref for operand in clause.operands]) for clause in settled)
-        return over(apart=apart_or_absent) if hasty else verdict
-
-    return judge
+def _disposed(
+    broken: Sequence[str], gates: Sequence[Gate], traces: Sequence[RuleTrace], guards: Mapping[str, GuardTrace]
+) -> tuple[str, str]:
+    """The disposition, and why: a broken protocol first, then a gate that closes the record, then the outcomes."""
+    if broken:
+        return VOID, f"the protocol was broken: {'; '.join(broken)}"
+    for gate in gates:
+        if gate.branch.verdict != "true":
+            disposition = gate.gives if gate.branch.verdict == "false" else INCONCLUSIVE
+            return disposition, f"{gate.branch.taken}: {gate.branch.why}"
+    disposition = _disposition(traces)
+    return disposition, why_decided(disposition, traces, guards)
 
 
-def _operands(plan: Prereg, accounted: Account) -> dict[str, Sourced]:
-    return {
-        f"{rung.id}.{metric}": sourced(accounted, plan, rung.id, metric)
-        for rung in plan.ladder.rungs
-        for metric in plan.metrics
-    }
-
-
-def _traces(
-    plan: Prereg, rules: Mapping[str, Expr], judge: Judge, guards: Mapping[str, GuardTrace]
-) -> tuple[RuleTrace, ...]:
+def _traces(plan: Prereg, rules: Mapping[str, Expr], found: Evidence) -> tuple[RuleTrace, ...]:
     """Each outcome in order; what is left over is true where every one before it is false."""
     traces: list[RuleTrace] = []
     left: Truth = "true"
     for outcome in plan.decision.outcomes:
-        if outcome.when is None:
+        if outcome.otherwise:
             traces.append(RuleTrace(outcome=outcome.name, rule="otherwise", rule_verdict=left, verdict=left))
+        elif outcome.records is not None:
+            traces.append(_recorded(outcome, found))
         else:
-            traces.append(_rule_trace(outcome, rules, judge, guards))
+            traces.append(_rule_trace(outcome, rules, found))
         left = both(left, negated(traces[-1].verdict))
     return tuple(traces)
 
 
-def _rule_trace(
-    outcome: Outcome, rules: Mapping[str, Expr], judge: Judge, guards: Mapping[str, GuardTrace]
-) -> RuleTrace:
+def _recorded(outcome: Outcome, found: Evidence) -> RuleTrace:
+    """True where each number that it records was measured; one that was not may still be, so never false."""
+    missing = [name for name in outcome.records or () if not isinstance(found.value(name), Measured)]
+    truth: Truth = "unknown" if missing else "true"
+    return RuleTrace(
+        outcome=outcome.name,
+        rule=f"records {', '.join(outcome.records or ())}",
+        rule_verdict=truth,
+        requires=outcome.requires or (),
+        verdict=_with_guards(truth, outcome, found.guards),
+    )
+
+
+def _rule_trace(outcome: Outcome, rules: Mapping[str, Expr], found: Evidence) -> RuleTrace:
     if outcome.name not in rules:
         raise IntegrityError(
             "rule_missing",
@@ -139,18 +123,21 @@ def _rule_trace(
             found="no typed rule",
             hint="bring the freeze entry back, from git or from an archive",
         )
-    verdict = judge(rules[outcome.name])
-    truth: Truth = verdict.truth
-    for name in outcome.requires or ():
-        truth = both(truth, guard_truth(guards[name]))
+    verdict = found.judge(rules[outcome.name])
     return RuleTrace(
         outcome=outcome.name,
         rule=outcome.when or "otherwise",
         rule_verdict=verdict.truth,
         requires=outcome.requires or (),
-        verdict=truth,
+        verdict=_with_guards(verdict.truth, outcome, found.guards),
         clauses=verdict.clauses,
     )
+
+
+def _with_guards(truth: Truth, outcome: Outcome, guards: Mapping[str, GuardTrace]) -> Truth:
+    for name in outcome.requires or ():
+        truth = both(truth, guard_truth(guards[name]))
+    return truth
 
 
 def _disposition(traces: Sequence[RuleTrace]) -> str:
@@ -168,20 +155,20 @@ def needed_rungs(plan: Prereg) -> list[str]:
     needed: set[str] = set()
     names = Namespace(plan)
     for outcome in plan.decision.outcomes:
-        if outcome.when is not None:
-            needed |= {rung for reference in references(parse(outcome.when)) for rung in names.looked_at(reference)}
+        refers_to = references(parse(outcome.when)) if outcome.when is not None else outcome.records or ()
+        needed |= {rung for reference in refers_to for rung in names.looked_at(reference)}
         for name in outcome.requires or ():
             guard = (plan.guards or {})[name]
             needed |= {*guard.rungs, *([guard.control] if guard.kind == "overlay" else [])}
     return [rung.id for rung in plan.ladder.rungs if rung.id in needed]
 
 
-def _broken_protocol(plan: Prereg, accounted: Account) -> list[str]:
-    """Each needed rung whose only runs were made against the protocol."""
+def _broken_protocol(plan: Prereg, accounted: Account, closed: Mapping[str, str]) -> list[str]:
+    """Each needed rung whose only runs were made against the protocol; one of a stage that never opened is none."""
     return [
         f"{standing.rung}: {standing.why}"
         for rung in needed_rungs(plan)
-        if rung not in accounted.counted
+        if rung not in accounted.counted and rung not in closed
         for standing in accounted.rejected(rung)
     ]
 

@@ -20,7 +20,14 @@ from ledger.model.values import REASON_WORDS, Measured, StatedRange, Unknown, Va
 from ledger.units import display, parse_exact, parse_unit
 
 MINUS = "\u2212"
-EVENT_WORDS = {"amend": "Amended", "deviate": "Deviation", "supersede": "Superseded", "withdraw": "Withdrawn"}
+EVENT_WORDS = {
+    "amend": "Amended",
+    "deviate": "Deviation",
+    "contingency": "Contingency",
+    "followup": "Follow-up",
+    "supersede": "Superseded",
+    "withdraw": "Withdrawn",
+}
 _MOST_PLACES = 6
 _INDIVISIBLE = frozenset({"1", "B", "step", "tok", "FLOP"})
 _BIDI = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C}

@@ -10,10 +10,19 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from ledger.model.arms import PinnedBanked, PinnedRevision
 from ledger.model.base import Commit, Digest, FineTime, Name, OutcomeName, Slug, Strict, Text
 from ledger.model.budget import Cost
+from ledger.model.course import Branch
 from ledger.model.envelope import Envelope, FrozenRule, Tool
-from ledger.model.events import AmendEntry, DeviateEntry, SupersedeEntry, WithdrawEntry
+from ledger.model.events import (
+    AmendEntry,
+    ContingencyEntry,
+    DeviateEntry,
+    FollowUpEntry,
+    SupersedeEntry,
+    WithdrawEntry,
+)
 from ledger.model.ladder import Trigger
 from ledger.model.plan import Prereg
 from ledger.model.power import PowerTable
@@ -40,6 +49,9 @@ class CodePin(Strict):
     commit: Commit | Unknown = Field(description="Commit of HEAD.")
     tree: Commit | Unknown = Field(description="Tree of HEAD.")
     paths: dict[str, Commit] = Field(default_factory=dict, description="Git object id of each pinned path.")
+    revisions: dict[Name, PinnedRevision] | None = Field(
+        default=None, description="Code of each rung that runs another revision."
+    )
 
 
 class FreezeBody(Strict):
@@ -54,6 +66,7 @@ class FreezeBody(Strict):
     fits: dict[Name, Trigger] = Field(default_factory=dict, description="What fits means, by searching rung.")
     baselines: tuple[PinnedBaseline, ...] = Field(default=(), description="Baselines re-pinned at then-HEAD.")
     code: CodePin = Field(description="Code pins.")
+    banked: dict[Name, PinnedBanked] | None = Field(default=None, description="Runs of earlier records, kept here.")
     notes: tuple[Note, ...] = Field(default=(), description="What check warned of.")
     tool: Tool = Field(description="The program.")
 
@@ -104,6 +117,7 @@ class DecideBody(Strict):
     disposition: OutcomeName = Field(description="One outcome of the plan, INCONCLUSIVE or VOID.")
     why: Text = Field(description="The reason, in words.")
     trace: tuple[RuleTrace, ...] = Field(description="Each outcome's rule, in order.")
+    branches: tuple[Branch, ...] | None = Field(default=None, description="Each way that was taken, and why.")
     guards: tuple[GuardTrace, ...] = Field(default=(), description="Each guard.")
     reads: dict[Name, ReadTrace] | None = Field(default=None, description="Each named read, evaluated.")
     runs: tuple[RunStanding, ...] = Field(description="Every run, and what it counts for.")
@@ -137,7 +151,15 @@ class DecideEntry(Envelope):
 
 
 Entry = Annotated[
-    FreezeEntry | RunEntry | DecideEntry | AmendEntry | DeviateEntry | SupersedeEntry | WithdrawEntry,
+    FreezeEntry
+    | RunEntry
+    | DecideEntry
+    | AmendEntry
+    | DeviateEntry
+    | ContingencyEntry
+    | FollowUpEntry
+    | SupersedeEntry
+    | WithdrawEntry,
     Field(discriminator="kind"),
 ]
 

@@ -11,9 +11,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from ledger.canonical import canonical_bytes
-from ledger.model.base import Digest, Name, OutcomeName, RecordId, Strict, Text
+from ledger.model.base import Digest, Name, OutcomeName, RecordId, Slug, Strict, Text
 from ledger.model.budget import Cost
+from ledger.model.course import Branch
 from ledger.model.envelope import Envelope, FrozenRule, Tool
+from ledger.model.plan import Evidence
 from ledger.model.values import Sourced
 
 Phase = Literal["before_data", "after_data"]
@@ -90,6 +92,24 @@ class WithdrawBody(_Body):
     reason: Text = Field(description="Why.")
 
 
+class ContingencyBody(_Body):
+    """A contingency that the plan declares fired: its rungs run what it says from here on."""
+
+    contingency: Name = Field(description="Its name in the plan.")
+    label: Slug = Field(description="What the result is called from here on.")
+    found: Branch = Field(description="What called for it, judged on the evidence before it.")
+    evidence: tuple[Digest, ...] = Field(description="The run entries it was judged on, sorted.")
+
+
+class FollowUpBody(_Body):
+    """A follow-up that a decision obliged was done."""
+
+    decide: Digest = Field(description="The decision that obliged.")
+    follow_up: Name = Field(description="Its name in the plan.")
+    result: Text = Field(description="What came out.")
+    evidence: Evidence = Field(description="What shows it.")
+
+
 class AmendEntry(Envelope):
     """The plan was amended."""
 
@@ -118,5 +138,19 @@ class WithdrawEntry(Envelope):
     body: WithdrawBody = Field(description="Why.")
 
 
-EventEntry = AmendEntry | DeviateEntry | SupersedeEntry | WithdrawEntry
-EVENT_KINDS = (AmendEntry, DeviateEntry, SupersedeEntry, WithdrawEntry)
+class ContingencyEntry(Envelope):
+    """A contingency fired."""
+
+    kind: Literal["contingency"] = Field(description="Kind of entry.")
+    body: ContingencyBody = Field(description="Which, and on what.")
+
+
+class FollowUpEntry(Envelope):
+    """A follow-up was done."""
+
+    kind: Literal["followup"] = Field(description="Kind of entry.")
+    body: FollowUpBody = Field(description="Which, and what came out.")
+
+
+EventEntry = AmendEntry | DeviateEntry | ContingencyEntry | FollowUpEntry | SupersedeEntry | WithdrawEntry
+EVENT_KINDS = (AmendEntry, DeviateEntry, ContingencyEntry, FollowUpEntry, SupersedeEntry, WithdrawEntry)

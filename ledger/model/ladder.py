@@ -10,7 +10,8 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from ledger.model import patterns
-from ledger.model.base import Name, Positive, Scalar, Slug, Strict, Text, UnitText
+from ledger.model.arms import Revision
+from ledger.model.base import Count, Name, OutcomeName, Positive, Scalar, Slug, Strict, Text, UnitText, ZeroOrMore
 
 Role = Literal["control", "diagnosis", "candidate", "record_only", "calibration"]
 Statistic = Literal["median", "mean", "min", "max", "last"]
@@ -27,6 +28,9 @@ class Metric(Strict):
     phase: Text | None = Field(default=None, description="Phase the value belongs to, such as train.")
     statistic: Statistic | None = Field(default=None, description="How a series becomes one number.")
     window: Window | None = Field(default=None, description="Samples the statistic sees: all, or last N.")
+    every: Positive | None = Field(
+        default=None, description="Steps that one sample covers, for a series logged a window of steps at a time."
+    )
     across_ranks: AcrossRanks = Field(default="max", description="How ranks become one number.")
     unit: UnitText = Field(description="Unit in which it is shown; rules convert exactly.")
     better: Literal["lower", "higher"] | None = Field(default=None, description="Which direction is good.")
@@ -40,6 +44,8 @@ class Metric(Strict):
             raise ValueError("a series needs a statistic and a window, and no phase")
         if self.value is not None and (self.phase is None or self.statistic is not None or self.window is not None):
             raise ValueError("a value needs a phase, and no statistic or window")
+        if self.value is not None and self.every is not None:
+            raise ValueError("every goes with a series")
         return self
 
     @property
@@ -69,6 +75,7 @@ class Rung(Strict):
         default=None, description="Run only if that guard is ambiguous, such as: loss_overlay is ambiguous."
     )
     search: Search | None = Field(default=None, description="Search for the largest setting that fits.")
+    revision: Revision | None = Field(default=None, description="The code it runs, where not that of the others.")
     note: Text | None = Field(default=None, description="What a reader must know of it.")
 
 
@@ -86,6 +93,26 @@ class Exclude(Strict):
     why: Text = Field(description="Why such an attempt is no answer to the question.")
 
 
+class Consequences(Strict):
+    """What each flaw of the ladder's course leads to; every flaw is told in words whatever stands here."""
+
+    missing: Literal["inconclusive", "void"] = Field(
+        default="inconclusive", description="A rung that a rule needs was never run: its numbers are unknown, or VOID."
+    )
+    incomplete: Literal["exclude", "void"] = Field(
+        default="exclude", description="An attempt did not do all that a rung must: it does not count, or VOID."
+    )
+    killed: Literal["exclude", "void"] = Field(
+        default="exclude", description="An attempt was killed: it does not count, or VOID."
+    )
+    out_of_order: Literal["tell", "void"] = Field(
+        default="tell", description="Rungs did not run in the order of the ladder: it is told, or VOID."
+    )
+    out_of_window: Literal["tell", "exclude", "void"] = Field(
+        default="tell", description="A run outside the run window: it is told, does not count, or VOID."
+    )
+
+
 class Ladder(Strict):
     """The rungs, in the order they run."""
 
@@ -100,6 +127,10 @@ class Ladder(Strict):
         "over all complete ones.",
     )
     exclude: tuple[Exclude, ...] | None = Field(default=None, description="Attempts that do not count, and why.")
+    pool: Positive | None = Field(
+        default=None, description="For pooled: how many complete attempts of a rung count, the first ones."
+    )
+    consequences: Consequences | None = Field(default=None, description="What a flaw of its course leads to.")
     rounds: Positive = Field(
         default=1,
         description="How often the ladder is run through; every second round backwards (ABBA). More than 1 is pooled.",
@@ -123,15 +154,35 @@ class Trigger(Strict):
     unit: UnitText = Field(description="The base unit: s, B, 1.")
 
 
+class Against(Strict):
+    """A rung's own series held against a reference curve at the same step."""
+
+    series: Text = Field(description="Per-step series of the run file, such as loss_hex.")
+    reference: Name = Field(description="A rung that runs before, or a banked run; it has the same series.")
+    worse_by: ZeroOrMore = Field(description="How much worse than the reference is still let be, in the series' unit.")
+    better: Literal["lower", "higher"] = Field(description="Which direction of the series is good.")
+    from_step: Count = Field(default=0, description="First step looked at, from 0.")
+    for_steps: Positive = Field(default=1, description="Samples in a row that must be worse.")
+
+
 class Kill(Strict):
-    """A condition that stops the ladder."""
+    """A condition that stops the ladder; one against a reference curve stops its rung."""
 
     when: Text | None = Field(default=None, description="A comparison over metrics, such as peak > 78 GiB.")
     on: Literal["oom_loop", "non_finite_loss"] | None = Field(default=None, description="A named event.")
+    against: Against | None = Field(default=None, description="A reference curve, at the matched step.")
+    rungs: tuple[Name, ...] | None = Field(default=None, description="For against: the rungs that are held to it.")
+    gives: OutcomeName | None = Field(
+        default=None, description="For against: the outcome the record closes with where it fires."
+    )
     note: Text | None = Field(default=None, description="Where it applies.")
 
     @model_validator(mode="after")
     def _one_trigger(self) -> Kill:
-        if (self.when is None) == (self.on is None):
-            raise ValueError("name exactly one trigger: when (a comparison) or on (an event)")
+        if [self.when, self.on, self.against].count(None) != 2:
+            raise ValueError(
+                "name exactly one trigger: when (a comparison), on (an event) or against (a reference curve)"
+            )
+        if (self.against is None) != (self.rungs is None) or (self.gives and self.against is None):
+            raise ValueError("rungs and gives go with against, and against needs rungs")
         return self

@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from ledger.model.arms import Banked, Bundle, Select, Validity
 from ledger.model.base import (
     Commit,
     Date,
@@ -22,6 +23,7 @@ from ledger.model.base import (
     Text,
 )
 from ledger.model.budget import Budget
+from ledger.model.course import Contingency, FollowUp, Stage
 from ledger.model.decision import Decision, Expectation
 from ledger.model.guards import Guard
 from ledger.model.ladder import Kill, Ladder, Metric
@@ -176,7 +178,14 @@ class Prereg(Strict):
     )
     guards: dict[Name, Guard] | None = Field(default=None, description="Checks that can bar an outcome, by name.")
     reads: dict[Name, Read] | None = Field(default=None, description="Named analyses that a rule may refer to.")
+    banked: dict[Name, Banked] | None = Field(default=None, description="Runs of earlier records, by name.")
+    bundles: dict[Name, Bundle] | None = Field(default=None, description="Arms that carry several changes, by name.")
+    validity: dict[Name, Validity] | None = Field(default=None, description="What voids an arm, by name.")
+    select: dict[Name, Select] | None = Field(default=None, description="Winners among candidates, by name.")
+    stages: tuple[Stage, ...] | None = Field(default=None, description="Parts of the ladder, each opened by the last.")
+    contingencies: dict[Name, Contingency] | None = Field(default=None, description="Changes declared now, by name.")
     decision: Decision = Field(description="The rule.")
+    follow_ups: dict[Name, FollowUp] | None = Field(default=None, description="What a decision obliges to, by name.")
     power: Power | None = Field(default=None, description="What is expected of noise: how well the plan can tell.")
     accept_underpowered: AcceptUnderpowered | None = Field(
         default=None, description="Freeze although noise alone is wider than the margin."

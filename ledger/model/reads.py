@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ledger.model.base import Count, Digest, Name, Positive, Strict, Text, UnitText
+from ledger.model.base import Count, Digest, EvidenceClass, Name, Positive, Strict, Text, UnitText
 from ledger.model.ladder import AcrossRanks, Statistic, Window
-from ledger.model.values import Value
+from ledger.model.values import StatedValue, Value
 
 Purpose = Literal["primary", "secondary", "guard", "context", "record_only"]
 DECIDING: tuple[Purpose, ...] = ("primary", "secondary", "guard")
@@ -31,10 +31,23 @@ class Interval(Strict):
     block: Positive = Field(default=1, description="Length of a block of neighbouring steps; 1 for independent items.")
 
 
+class Quoted(Strict):
+    """A number that is quoted beside a read; no rule can refer to it."""
+
+    kind: Literal["null_scale", "anchor"] = Field(
+        description="null_scale: what no effect looks like; anchor: a known result to hold it against."
+    )
+    what: Text = Field(description="What it is of.")
+    value: StatedValue = Field(description="The number, in the unit of the read.")
+    evidence_class: EvidenceClass = Field(alias="class", description="Class of evidence.")
+    source: Text | None = Field(default=None, description="Where it comes from.")
+
+
 class _Read(Strict):
     unit: UnitText = Field(description="Unit in which it is shown.")
     purpose: Purpose = Field(default="primary", description="Only primary, secondary and guard reads may decide.")
-    note: Text | None = Field(default=None, description="Null scales and anchors to quote beside it; decides nothing.")
+    beside: tuple[Quoted, ...] | None = Field(default=None, description="Numbers to quote beside it; decide nothing.")
+    note: Text | None = Field(default=None, description="What a reader must know of it; decides nothing.")
 
 
 class SeriesRead(_Read):
@@ -45,7 +58,8 @@ class SeriesRead(_Read):
     series: Text = Field(description="Per-step series of the run file.")
     statistic: Statistic | Literal["quantile"] = Field(description="How the window becomes one number.")
     quantile: Annotated[float, Field(gt=0, lt=1)] | None = Field(default=None, description="For quantile: its share.")
-    window: Window = Field(description="Steps it sees: all, or last N.")
+    window: Window = Field(description="Samples it sees: all, or last N.")
+    every: Positive | None = Field(default=None, description="Steps a sample covers; 1 when absent.")
     across_ranks: AcrossRanks = Field(default="max", description="How ranks become one, at each step.")
     interval: Interval | None = Field(default=None, description="Block bootstrap over the window.")
 

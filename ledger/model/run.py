@@ -23,6 +23,7 @@ from ledger.model.base import (
     Digest,
     FineTime,
     Name,
+    Positive,
     RecordId,
     Scalar,
     Slug,
@@ -110,6 +111,9 @@ class Definition(Strict):
     definition: Text = Field(description="What it is.")
     method: Text = Field(description="How it was measured.")
     scope: Text = Field(description="What one number covers, such as one rank, one step.")
+    steps_per_sample: Positive | None = Field(
+        default=None, description="For a series: how many steps one sample covers; 1 when absent."
+    )
 
 
 class Rank(Strict):

@@ -130,7 +130,7 @@ CORPUS: dict[str, tuple[str, Bend, bool]] = {
     "an outcome in small letters": ("plan", {("decision", "outcomes", 0, "name"): "adopt"}, False),
     "otherwise: false": ("plan", {("decision", "outcomes", 1, "otherwise"): False}, False),
     "otherwise: 1": ("plan", {("decision", "outcomes", 1, "otherwise"): 1}, False),
-    "one outcome": ("plan", {("decision", "outcomes", 1): GONE}, False),
+    "no outcome": ("plan", {("decision", "outcomes"): []}, False),
     "a rule of 2001 characters": ("plan", {("decision", "outcomes", 0, "when"): "r2.a <= 1" + " " * 1992}, False),
     "no class accepted": ("plan", {("decision", "accepts"): []}, False),
     "a class nobody knows": ("plan", {("decision", "accepts"): ["hearsay"]}, False),

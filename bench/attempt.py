@@ -109,7 +109,8 @@ def clear(folder: Path) -> None:
     reserve.release(folder / LAST_WORD)
     for room in folder.glob(f"*/outcome*{reserve.SUFFIX}"):  # of ranks that were killed
         room.unlink(missing_ok=True)
-    for path in (folder / FREEZE_COPY, folder / PROBES, folder / LAST_WORD, folder / MARK):
+    torn = (folder / LAST_WORD).with_suffix(".tmp")
+    for path in (folder / FREEZE_COPY, folder / PROBES, folder / LAST_WORD, torn, folder / MARK):
         path.unlink(missing_ok=True)
 
 

@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from bench.attempt import FREEZE_COPY, PROBES, Begun, clear, conclude, read_begun, read_last_word
+from bench.attempt import FREEZE_COPY, LAST_WORD, PROBES, Begun, clear, conclude, read_begun, read_last_word
 from bench.faults import BenchError, EnvironmentFault
 from bench.journal import read_lines
 from bench.launch import PassResult, whole_pass
@@ -66,7 +66,8 @@ def salvage(attempt: Path) -> tuple[Path, str]:
         "clock": "ended_at is when the attempt's last file was written, by the wall clock, or began_at if later",
         "load_average_after": {"unknown": "killed", "detail": "the harness was gone"},
     }
-    if unfinished := sorted(path.name for path in attempt.glob("*/outcome*.tmp")):
+    begun_only = (*attempt.glob("*/outcome*.tmp"), *attempt.glob(f"{Path(LAST_WORD).stem}.tmp"))
+    if unfinished := sorted(path.name for path in begun_only):
         late["unfinished_files"] = f"{', '.join(unfinished)}: begun and not ended, as on a full disk"
     probes = [line["probe"] for line in read_lines(attempt / PROBES)[0] if "probe" in line] if spec.search else None
     lost = {"unknown": "killed", "detail": "the harness ended in the middle of the search"}

@@ -70,6 +70,7 @@ class Rung(Strict):
     id: Name = Field(description="Short name used in rules, such as r0.")
     role: Role = Field(description="What it is for; only control and candidate rungs may decide an adoption.")
     flags: dict[Slug, Scalar] = Field(default_factory=dict, description="Settings on top of the workload's.")
+    steps: Positive | None = Field(default=None, description="Training steps of this rung, where not the ladder's.")
     repeats: Name | None = Field(default=None, description="The rung this one runs again (calibration).")
     run_if: GuardIsAmbiguous | None = Field(
         default=None, description="Run only if that guard is ambiguous, such as: loss_overlay is ambiguous."
@@ -136,6 +137,10 @@ class Ladder(Strict):
         description="How often the ladder is run through; every second round backwards (ABBA). More than 1 is pooled.",
     )
     rungs: tuple[Rung, ...] = Field(min_length=1, max_length=400, description="The rungs.")
+
+    def steps_of(self, rung: str) -> int:
+        """Training steps of a rung: its own where it states some, else the ladder's."""
+        return next((one.steps for one in self.rungs if one.id == rung and one.steps is not None), self.steps)
 
     @property
     def pools(self) -> bool:

@@ -6,9 +6,8 @@ decided here by the 1.2 core schema (YAML 1.2.2 section 10.3.2), so ``NO`` and `
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -16,63 +15,11 @@ from ruamel.yaml import events as ev
 from ruamel.yaml.error import MarkedYAMLError
 
 from ledger.errors import InputError
-from ledger.strictjson import float_of
+from ledger.strictyaml.document import FORBIDDEN, Document, Path, Position, line_and_column, picture
+from ledger.strictyaml.scalars import ScalarFault, plain_value
 
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 32
-MAX_NUMBER = 1000  # characters in one number, hexadecimal too: few enough for CPython to print the int again
-_PICTURE_WIDTH = 100
-
-Path = tuple[str | int, ...]
-Position = tuple[int, int]
-
-# C0 and C1 controls, and characters that only some readers take for a line break or drop.
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
-_LINE_BREAK = re.compile("\r\n|\r|\n")
-_WORDS = {"": None, "~": None} | {
-    spelling: value
-    for word, value in {"null": None, "true": True, "false": False}.items()
-    for spelling in (word, word.capitalize(), word.upper())
-}
-_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
-_AMBIGUOUS = re.compile(r"[-+]?0[0-9]+")  # 012 is ten to a YAML 1.1 reader and twelve to a 1.2 reader
-
-
-@dataclass(frozen=True)
-class Document:
-    """One parsed document: its value, and where in the text each part of it stands.
-
-    ``value`` is made of dict with text keys, list, str, int, float, bool and None. A path is the keys and
-    indexes that lead to a value, ``()`` for the whole; a position is (line, column), both counted from 1.
-    """
-
-    value: Any
-    positions: Mapping[Path, Position]
-    key_positions: Mapping[Path, Position] = field(default_factory=dict)
-    text: str = ""
-
-    def position(self, path: Path) -> Position:
-        """Where the value at ``path`` stands or, when it is absent, the nearest part that should hold it.
-
-        An inner part is pointed at by its key, when it has one: the line where its name is written.
-        """
-        if path in self.positions:
-            return self.positions[path]
-        for end in range(len(path) - 1, 0, -1):
-            if path[:end] in self.positions:
-                return self.key_positions.get(path[:end], self.positions[path[:end]])
-        return self.positions.get((), (1, 1))
-
-    def where(self, path: Path) -> str:
-        """``line L column C`` of :meth:`position`."""
-        line, column = self.position(path)
-        return f"line {line} column {column}"
-
-    def picture(self, path: Path) -> str:
-        """The source line of :meth:`position`, with a caret under the column."""
-        return _picture(self.text, *self.position(path))
 
 
 def parse(data: bytes, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH) -> Document:
@@ -98,31 +45,18 @@ def _decoded(data: bytes) -> str:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         before = data[: error.start].decode("utf-8")
-        line, column = _line_and_column(before, len(before))
+        line, column = line_and_column(before, len(before))
         found = f"the byte 0x{data[error.start]:02x}"
         where = f"line {line} column {column}"
         raise InputError("yaml_utf8", "the document is not valid UTF-8", where=where, found=found) from None
-    if match := _FORBIDDEN.search(text):
-        raise _character(text, _line_and_column(text, match.start()), match[0])
+    if match := FORBIDDEN.search(text):
+        raise _character(text, line_and_column(text, match.start()), match[0])
     return text
-
-
-def _line_and_column(text: str, index: int) -> Position:
-    breaks = list(_LINE_BREAK.finditer(text, 0, index))
-    return len(breaks) + 1, index - (breaks[-1].end() if breaks else 0) + 1
-
-
-def _picture(text: str, line: int, column: int) -> str:
-    lines = _LINE_BREAK.split(text)
-    shown = lines[line - 1] if line <= len(lines) else ""
-    shown = _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", shown.replace("\t", " "))
-    start = max(0, column - 1 - _PICTURE_WIDTH // 2) if len(shown) > _PICTURE_WIDTH else 0
-    return f"{shown[start : start + _PICTURE_WIDTH]}\n{' ' * (column - 1 - start)}^"
 
 
 def _fault(text: str, position: Position, code: str, what: str, **details: str) -> InputError:
     where = f"line {position[0]} column {position[1]}"
-    return InputError(code, what, where=where, picture=_picture(text, *position), **details)
+    return InputError(code, what, where=where, picture=picture(text, *position), **details)
 
 
 def _character(text: str, position: Position, character: str) -> InputError:
@@ -197,7 +131,7 @@ class _Builder:
     def _scalar(self, event: ev.ScalarEvent) -> None:
         self._refuse_dressing(event)
         plain = event.style in (None, "")
-        if not plain and (match := _FORBIDDEN.search(event.value)):  # an escape such as \0 in a quoted text
+        if not plain and (match := FORBIDDEN.search(event.value)):  # an escape such as \0 in a quoted text
             raise _character(self.text, _position(event), match[0])
         value = self._plain(event, event.value) if plain else event.value
         parent = self.open[-1] if self.open else None
@@ -249,24 +183,11 @@ class _Builder:
         return path
 
     def _plain(self, event: ev.ScalarEvent, text: str) -> Any:
-        """What a plain scalar means by the 1.2 core schema."""
-        if text in _WORDS:
-            return _WORDS[text]
-        if _AMBIGUOUS.fullmatch(text):
-            what, hint = f"{text[:60]} begins with a zero", "drop the zero for a number, or quote it for text"
-            raise self._refused(event, "yaml_ambiguous_number", what, "a digit from 1 to 9", hint=hint)
-        if _NOT_FINITE.fullmatch(text):
-            raise self._refused(event, "yaml_not_finite", f"{text} is not a finite number", "a finite number")
-        whole = _INT.fullmatch(text) is not None
-        if not whole and not _FLOAT.fullmatch(text):
-            return text
         try:
-            if len(text) > MAX_NUMBER:
-                raise ValueError
-            return int(text, 0) if whole else float_of(text)
-        except ValueError:
-            what = f"{text[:60]} is too large or too small a number"
-            raise self._refused(event, "yaml_number_range", what, "a number that a float can hold") from None
+            return plain_value(text)
+        except ScalarFault as fault:
+            hint = {"hint": fault.hint} if fault.hint else {}
+            raise self._refused(event, fault.code, fault.what, fault.expected, **hint) from None
 
     def _refused(self, event: ev.Event, code: str, what: str, expected: str, **details: str) -> InputError:
         return _fault(self.text, _position(event), code, what, expected=expected, **details)

@@ -30,6 +30,7 @@ demo: $(VENV)/.bench ## The main job on real input: draft, freeze, run, ingest, 
 
 bench: $(VENV)/.test ## Benchmarks, as ratios in one run
 	@$(BIN)/python benchmarks/startup.py
+	@PYTHONPATH=. $(BIN)/python benchmarks/rules.py
 	@PYTHONPATH=. $(BIN)/python benchmarks/harness.py
 
 # It looks for a GPU before anything is installed. make ends with 2 whatever a recipe's status is: where a script needs

@@ -23,7 +23,7 @@ from bench.nodes import MARK
 from bench.outcome import oom_facts, rank_outcomes
 from bench.runfile import RungResult
 
-FREEZE_COPY = "freeze.json"
+FREEZE_COPY, ORDERS_COPY = "freeze.json", "orders.json"
 PROBES = "probes.jsonl"
 LAST_WORD = "last_word.txt"
 _FROM_RANKS = ("device", "gpu_model", "driver", "cuda", "determinism")
@@ -50,10 +50,12 @@ class Begun:
         return self.nproc * self.nodes
 
 
-def begin(folder: Path, entry: bytes, begun: Begun) -> int:
-    """Write the mark and a copy of the freeze entry; the handle that keeps the mark locked until it is closed."""
+def begin(folder: Path, copies: Mapping[str, bytes], begun: Begun) -> int:
+    """Write the mark and what the rung was read from; the handle that keeps the mark locked until it is closed."""
     try:
-        (folder / FREEZE_COPY).write_bytes(entry)
+        for name, data in copies.items():
+            if data:
+                (folder / name).write_bytes(data)
         temporary = folder / f"{MARK}.tmp"
         handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -110,7 +112,7 @@ def clear(folder: Path) -> None:
     for room in folder.glob(f"*/outcome*{reserve.SUFFIX}"):  # of ranks that were killed
         room.unlink(missing_ok=True)
     torn = (folder / LAST_WORD).with_suffix(".tmp")
-    for path in (folder / FREEZE_COPY, folder / PROBES, folder / LAST_WORD, torn, folder / MARK):
+    for path in (folder / FREEZE_COPY, folder / ORDERS_COPY, folder / PROBES, folder / LAST_WORD, torn, folder / MARK):
         path.unlink(missing_ok=True)
 
 

@@ -13,15 +13,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 
 from bench import __version__
-from bench.faults import BenchError, EnvironmentFault
+from bench.faults import BenchError, EnvironmentFault, SpecError
 
 _FREEZE = click.option("--freeze", required=True, type=click.Path(path_type=Path), help="The freeze entry file.")
 _RUNG = click.option("--rung", required=True, help="Which rung of its ladder.")
+_ORDERS = click.option("--orders", type=click.Path(path_type=Path), help="What the ledger orders beyond the plan.")
 _OUT = click.option("--out", required=True, type=click.Path(path_type=Path), help="Gets a folder for this attempt.")
 
 
@@ -58,10 +59,17 @@ def _refusals() -> Iterator[None]:
         sys.exit(fault.exit_code)
 
 
+def _need_torch() -> None:
+    if find_spec("torch") is None:
+        hint = "install the extra: pip install 'evidence-ledger[bench]'"
+        raise EnvironmentFault("torch is not installed", hint=hint)
+
+
 @main.command()
 @_FREEZE
 @_RUNG
 @_OUT
+@_ORDERS
 @click.option("--nproc", default=1, show_default=True, type=click.IntRange(1, 1024), help="Ranks on this machine.")
 @click.option("--timeout", default=1800.0, show_default=True, type=click.FloatRange(1), help="Seconds for the rung.")
 @click.option("--nnodes", default=1, show_default=True, type=click.IntRange(1, 4096), help="Machines; each runs this.")
@@ -72,6 +80,7 @@ def run(
     freeze: Path,
     rung: str,
     out: Path,
+    orders: Path | None,
     nproc: int,
     timeout: float,
     nnodes: int,
@@ -90,10 +99,8 @@ def run(
 
     with _refusals():
         node = check_node(Node(nnodes, node_rank, rdzv_endpoint, run_id))
-        spec = read_spec(freeze, rung)
-        if find_spec("torch") is None:
-            hint = "install the extra: pip install 'evidence-ledger[bench]'"
-            raise EnvironmentFault("torch is not installed", hint=hint)
+        spec = read_spec(freeze, rung, orders)
+        _need_torch()
         path, kind = run_rung(spec, out, nproc, timeout, _say, node)
     if path is None:
         _say("followed", node=node_rank)
@@ -127,22 +134,70 @@ def salvage(folder: Path) -> None:
 @_FREEZE
 @_RUNG
 @_OUT
+@_ORDERS
 @click.option("--nodes", default=1, show_default=True, type=click.IntRange(1, 4096), help="Nodes to ask for.")
 @click.option("--gpus-per-node", required=True, type=click.IntRange(1, 64), help="GPUs, and ranks, a node.")
 @click.option("--time", default="01:00:00", show_default=True, help="Time limit of the job, [DAYS-]HH:MM:SS.")
 @click.option("--partition", default="", help="Partition to run in.")
 @click.option("--account", default="", help="Account to charge.")
 def slurm(
-    freeze: Path, rung: str, out: Path, nodes: int, gpus_per_node: int, time: str, partition: str, account: str
+    freeze: Path,
+    rung: str,
+    out: Path,
+    orders: Path | None,
+    nodes: int,
+    gpus_per_node: int,
+    time: str,
+    partition: str,
+    account: str,
 ) -> None:
     """Print an sbatch script that runs the rung: one torchrun a node, logs, requeue. It submits nothing."""
     from bench.slurm import Order, script
     from bench.spec import read_spec
 
     with _refusals():
-        read_spec(freeze, rung)
-        text = script(Order(freeze, rung, out, nodes, gpus_per_node, time, partition, account))
+        read_spec(freeze, rung, orders)
+        text = script(Order(freeze, rung, out, nodes, gpus_per_node, time, partition, account, orders))
     click.echo(text, nl=False)
+
+
+@main.command()
+@_FREEZE
+@_RUNG
+@click.option("--run", required=True, type=click.Path(path_type=Path), help="The run file to be held against.")
+@click.option("--steps", required=True, type=click.IntRange(1), help="How many of its first steps.")
+@click.option("--timeout", default=1800.0, show_default=True, type=click.FloatRange(1), help="Seconds for all of it.")
+def replay(freeze: Path, rung: str, run: Path, steps: int, timeout: float) -> None:
+    """Make the first steps of a run again on the CPU, with its settings, seed and world size, and print the losses.
+
+    Prints one JSON object: loss_hex by rank, as the run file's series would hold them, and the facts of this machine.
+    Nothing is kept. A plug-in workload is imported from the current folder, as for `run`.
+    """
+    from bench.replay import replay as made_again
+
+    with _refusals():
+        _need_torch()
+        told = made_again(freeze, rung, run, steps, timeout)
+    print(json.dumps(told))
+
+
+@main.command()
+@click.argument("plan", type=click.File("rb"))
+def check(plan: BinaryIO) -> None:
+    """Say what of PLAN this harness would refuse, or could never measure, before it is frozen.
+
+    PLAN, or - for standard input, is JSON: the body that a freeze entry would have ({"plan": ..., and where known
+    "kill", "fits", "curves"}). Prints one JSON object with the problems; exits 2 if one of them is an error, else 0.
+    """
+    from bench.planned import faults
+    from bench.strict import MAX_BYTES, parse
+
+    with _refusals():
+        found = faults(parse(plan.read(MAX_BYTES), "give the plan as `ledger check` reads it"))
+    problems = [fault.to_json() for fault in found]
+    print(json.dumps({"schema": "ledger-bench/check/v1", "version": __version__, "problems": problems}))
+    if any(fault.severity == "error" for fault in found):
+        sys.exit(SpecError.exit_code)
 
 
 @main.command()

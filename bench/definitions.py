@@ -10,6 +10,11 @@ _PHASE = "one rank, one phase"
 _STEP = "one rank, one step"
 _UNRUN = "of the rank's own device (this path has never run on a GPU)"
 
+_NEEDED = (
+    "out of memory: at least the limit in force, the cap or what the device could give, for the run needed more than "
+    "that, bytes lost to fragmentation counted in; oom_allocated_bytes tells what tensors held"
+)
+
 
 def _entry(unit: str, scope: str, definition: str, method: str) -> dict[str, str]:
     return {"unit": unit, "definition": definition, "method": method, "scope": scope}
@@ -77,13 +82,13 @@ DEFINITIONS: dict[str, dict[str, str]] = {
     "cuda.peak_allocated_bytes": _entry(
         "B",
         _PHASE,
-        "most bytes in tensors at once during the phase (phase run: in any phase after warm)",
+        f"most bytes in tensors at once during the phase (phase run: in any phase after warm); {_NEEDED}",
         f"running maximum of windows of torch.cuda.max_memory_allocated {_UNRUN}",
     ),
     "cuda.peak_reserved_bytes": _entry(
         "B",
         _PHASE,
-        "most bytes held by the caching allocator during the phase (phase run: in any phase after warm)",
+        f"most bytes held by the caching allocator during the phase (phase run: in any phase after warm); {_NEEDED}",
         f"running maximum of windows of torch.cuda.max_memory_reserved {_UNRUN}",
     ),
     "loss": _entry(
@@ -122,6 +127,32 @@ def definition_of(name: str, memory_method: object = None) -> dict[str, str]:
     method = OTHER_METHODS.get(str(memory_method), {}).get(name)
     return entry | {"method": method} if method else entry
 
+
+PHASES: dict[str, str] = {
+    "init": "data, model, optimizer, and the facts that identify them; only its seconds are measured",
+    "warm": "two checkpoint() calls and warmup_steps training steps, the same in every rung (in the memory pass one "
+    "more after the allocator was brought to rest), then weights, moments and gradients as before: what happens "
+    "once is no step's own. Running out of memory here bounds the peak of train, whose steps it makes",
+    "settle": "end of warm: the CPU's memory pass fills the heap's free room, CUDA waits for its queued work; then the "
+    "baseline is taken, the plan's cap put on, and on CUDA the room of the device read",
+    "baseline": "resident memory (VmRSS) of the rank after warm and settle, from which CPU peaks are counted; on CUDA "
+    "peaks are counted from nothing, so that weights and optimizer state are in them",
+    "train": "the measured steps, from the warm start: each timed and its memory window opened and closed around it; "
+    "in the memory pass it is told as phase memory where it fails",
+    "eval": "the held-out loss, as often as the plan asks, each in a memory window; then items, if the workload scores",
+    "save": "weights and optimizer state written by rank 0 and flushed, as often as the plan asks, each in a memory "
+    "window; then read back and compared (reload_equal), which counts in no value",
+    "run": "every phase after warm; in values only: the largest window of any phase, and seconds from the process "
+    "group's start to before check",
+    "check": "caps are off and nothing is measured: totals are written and the gradient oracle runs (timing pass). "
+    "Running out of memory here bounds nothing",
+    "done": "every rank has met the others once more and left outcome ok; the processes end without taking the group "
+    "down, the parent writes run.json",
+    "memory": "not a phase of a rank but a pass: on CPU, before the timing pass and under another malloc setting, init "
+    "to save with memory_steps steps, for peaks only; a failure in its train is told as phase memory",
+    "timing": "the other pass: init to check with all steps, for times, losses and checks; on CUDA peaks too",
+}
+"""Where a rank or an attempt can be, in the order in which it gets there."""
 
 CHECKS: dict[str, str] = {
     "chunks_equal": "relative norm of (this rung's gradient - the true gradient) on a tiny fp64 clone with "

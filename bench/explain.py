@@ -1,6 +1,6 @@
 """Says in words what a field of run.json is: the text of ``ledger-bench explain``.
 
-It knows the tables of :mod:`bench.definitions` and :mod:`bench.factbook` and nothing else; it reads no run.
+It knows the tables of :mod:`bench.definitions` and :mod:`bench.factbook` alone; it reads no run.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 
-from bench.definitions import CHECKS, DEFINITIONS
+from bench.definitions import CHECKS, DEFINITIONS, PHASES
 from bench.factbook import FACTS
 from bench.faults import SpecError
 
@@ -31,8 +31,8 @@ def _numbers() -> dict[str, dict[str, str]]:
 
 
 def names() -> list[str]:
-    """Every field there is, series and values first, then checks, then facts."""
-    return [*_numbers(), *CHECKS, *FACTS]
+    """Everything there is, series and values first, then checks, facts and phases."""
+    return [*_numbers(), *CHECKS, *FACTS, *PHASES]
 
 
 def explained(field: str) -> str:
@@ -48,6 +48,8 @@ def explained(field: str) -> str:
         blocks.append("\n".join([f"{field} (check)", *lines, "  scope: all ranks, one rung"]))
     if key in FACTS:
         blocks.append(f"{field} (fact)\n  definition: {FACTS[key]}")
+    if key in PHASES:
+        blocks.append(f"{field} (phase)\n  definition: {PHASES[key]}")
     if not blocks:
         near = difflib.get_close_matches(field, names(), n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else "`ledger-bench explain` lists every field"
@@ -60,6 +62,7 @@ def listing() -> str:
     rows = [(name, parts["unit"], parts["definition"]) for name, parts in _numbers().items()]
     rows += [(name, "check", text) for name, text in CHECKS.items()]
     rows += [(name, "fact", text) for name, text in FACTS.items()]
+    rows += [(name, "phase", text) for name, text in PHASES.items()]
     wide = max(len(name) for name, _, _ in rows)
     return "\n".join(f"{name:<{wide}}  {kind:<5}  {_short(text)}" for name, kind, text in rows)
 

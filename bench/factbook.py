@@ -35,6 +35,11 @@ FACTS: dict[str, str] = {
     # The plan's.
     "world_size": "ranks over all nodes",
     "nodes": "machines",
+    "steps_planned": "training steps the rung was to make: of the orders, its own in the plan, or the ladder's",
+    "orders_digest": "there only where the ledger gave orders beyond the plan's rung: sha256 of their file",
+    "reference_curves": "there only where the plan holds the rung to some: each, and the run it was held against, or "
+    "why it was not watched",
+    "orders_label": "there only where those orders name one: what the plan calls the result then, such as 5k-screen",
     "seed": "seed of weights and data order",
     "threads": f"threads a rank computes with; {_RANK}",
     "perturb": "whether the first weights were moved by one unit in the last place, for an A/A band",
@@ -79,7 +84,9 @@ FACTS: dict[str, str] = {
     "workload": f"gpt, or the plug-in that the plan names; {_RANK}",
     "workload_file": f"source file of the plug-in, below the current folder or installed; {_RANK}",
     "workload_file_digest": f"sha256 of that file; {_RANK}",
-    "workload_source_digest": f"sha256 over it and the files of the current folder that it imported; {_RANK}",
+    "workload_source_digest": "sha256 over every source file of its top-level package, wherever that lies and "
+    "imported or not, and over the files outside it that were loaded from the current folder or, for the plug-in, from "
+    f"anywhere but Python's own and installed packages (editable ones count); name, length, bytes of each; {_RANK}",
     # The end.
     "outcome_rank_<k>": "how rank k ended the last pass: its own outcome, peer_oom after another rank's oom, or peer",
     "oom_requested_bytes": "size of the allocation that failed, as its message tells (CUDA rounds it to 1/100)",

@@ -12,9 +12,12 @@ from bench.settings import Settings
 
 @dataclass(frozen=True)
 class Job:
-    """``kind`` timing measures time (and CUDA memory); memory measures the CPU peak under another malloc."""
+    """``kind`` timing measures time (and CUDA memory); memory measures the CPU peak under another malloc.
 
-    kind: Literal["timing", "memory"]
+    replay is the timing pass's training and nothing else.
+    """
+
+    kind: Literal["timing", "memory", "replay"]
     settings: Settings
     steps: int  # in this pass
     ladder_steps: int  # of the rung: fixes the data order in both passes

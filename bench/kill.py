@@ -27,7 +27,7 @@ OPERATORS: dict[str, Callable[[Fraction, Fraction], bool]] = {
 # To the base unit of its kind, as the ledger writes limits.
 BASE: dict[str, tuple[str, Fraction]] = {"ns": ("s", Fraction(1, 10**9))}
 EVENTS = ("oom_loop", "non_finite_loss")
-_EXACT = re.compile(r"-?\d{1,400}(\.\d{1,400}|/[1-9]\d{0,399})?")
+EXACT = re.compile(r"-?\d{1,400}(\.\d{1,400}|/[1-9]\d{0,399})?")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def read_condition(raw: Any, where: str, words: str = "") -> Condition:
         raise SpecError(what, where=f"{where}.source", found=repr(source), hint=hint)
     if op not in OPERATORS:
         raise SpecError("not a comparison", where=f"{where}.op", expected=" ".join(OPERATORS), found=repr(op))
-    if not isinstance(limit, str) or not _EXACT.fullmatch(limit):
+    if not isinstance(limit, str) or not EXACT.fullmatch(limit):
         wanted = "text such as 1.5 or 2/3"
         raise SpecError("not an exact number", where=f"{where}.limit", expected=wanted, found=repr(limit))
     own = DEFINITIONS[source]["unit"]
@@ -92,13 +92,17 @@ def read_condition(raw: Any, where: str, words: str = "") -> Condition:
 
 @dataclass(frozen=True)
 class Stop:
-    """Why a pass is ended: what was seen where. ``kill`` is the index into the freeze entry's ``body.kill``."""
+    """Why a pass is ended: what was seen where.
+
+    ``kill`` is the index into the freeze entry's ``body.kill``, ``curve`` that into its ``body.curves``.
+    """
 
     rank: int
     phase: str
     step: int | None
     message: str
     kill: int | None = None
+    curve: int | None = None
 
 
 @dataclass

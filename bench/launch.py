@@ -178,7 +178,9 @@ def _launch(
             start_new_session=True,
             preexec_fn=_die_with_parent if sys.platform == "linux" else None,
         )
-    journals = _Journals(folder, node.ranks(nproc), on_line)
+    # Conditions are watched on node 0 alone, over all ranks: only there do their lines come together.
+    watched = range(nproc * node.count) if node.leads else node.ranks(nproc)
+    journals = _Journals(folder, watched, on_line)
     try:
         ended = _watch(process, journals, deadline, interrupt)
     finally:

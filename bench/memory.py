@@ -153,6 +153,8 @@ class Peaks:
 
     def take(self, phase: str, window: dict[str, Value]) -> None:
         """Count a window toward its phase and toward the whole run."""
+        if not window:
+            return
         for part in (phase, "run"):
             seen = self._largest.setdefault(part, {})
             for name, value in window.items():

@@ -62,7 +62,7 @@ def _place(result: PassResult, rank: int) -> dict[str, Any]:
 def _shape(result: PassResult, outcome: dict[str, Any]) -> dict[str, Any]:
     if result.kind == "memory" and outcome.get("phase") == "train":
         outcome = outcome | {"phase": "memory"}
-    known = ("kind", "rank", "phase", "step", "message", "requested_bytes", "limits", "kill")
+    known = ("kind", "rank", "phase", "step", "message", "requested_bytes", "limits", "kill", "curve")
     return {key: outcome[key] for key in known if key in outcome and (key != "phase" or outcome[key] in PHASES)}
 
 

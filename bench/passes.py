@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from bench.curves import Chase, chases
 from bench.faults import EnvironmentFault
 from bench.job import Job
 from bench.kill import Stop, Watch
@@ -73,18 +74,29 @@ class Passes:
         self, memory_pass: bool, then: Callable[[dict[str, Any]], None]
     ) -> Callable[[int, dict[str, Any]], Stop | None]:
         watch, told = Watch(self.spec.kill, self.spec.events, memory_pass), False
+        races = [] if memory_pass else self._races()
 
         def take(rank: int, line: dict[str, Any]) -> Stop | None:
             nonlocal told
             if rank == 0:
                 then(line)
             stop = watch.take(rank, line)
+            for race in races:  # each sees every line, so that none loses count
+                found = race.take(rank, line)
+                stop = stop or found
             if stop is not None and not told:  # lines that were on their way meet it again
                 told = True
                 self.report("kill", message=stop.message)
             return stop
 
         return take
+
+    def _races(self) -> list[Chase]:
+        spec, world = self.spec, self.nproc * self.node.count
+        watched, lost = chases(spec.curves, spec.references, spec.rung, world)
+        for words in lost:
+            self.report("unwatched", message=f"not watched: {words}")
+        return watched
 
     def _quiet(self, line: dict[str, Any]) -> None:
         """The memory pass is one phase to whoever watches."""

@@ -11,6 +11,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from bench.faults import SpecError
+
 _SAFE = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
 _LIMIT_S = 30
 
@@ -58,6 +60,61 @@ def code_pins(folder: Path, paths: tuple[str, ...]) -> dict[str, Any]:
         "commit": _try(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"),
         "paths": {path: _pin(root, path) for path in paths},
     }
+
+
+def frozen_pins(body: dict[str, Any], rung: str) -> dict[str, str] | None:
+    """Git object id of each path that ``rung`` was frozen with, its own revision's where it has one; None: no pins.
+
+    ``body`` is a freeze entry's. Raises SpecError for a revision that the entry does not pin.
+    """
+    code = body.get("code")
+    rungs = body["plan"]["ladder"]["rungs"]
+    own = next((item.get("revision") for item in rungs if item.get("id") == rung), None)
+    if own is not None:
+        pinned = ((code or {}).get("revisions") or {}).get(rung)
+        if not isinstance(pinned, dict):
+            what = "the entry pins no code for a rung that runs a revision of its own"
+            raise SpecError(what, where=f"body.code.revisions.{rung}", expected="its paths", found="nothing")
+        code = pinned
+    paths = code.get("paths") if isinstance(code, dict) else None
+    return dict(paths) if isinstance(paths, dict) else None
+
+
+def frozen_commit(body: dict[str, Any], rung: str) -> str:
+    """The commit that ``rung`` was frozen with, or a word for it where the entry knows none."""
+    code = body.get("code") or {}
+    commit = (code.get("revisions") or {}).get(rung, code).get("commit")
+    return commit if isinstance(commit, str) else "COMMIT"
+
+
+def check_code(folder: Path, pins: dict[str, str] | None, rung: str, commit: str = "COMMIT") -> None:
+    """Raise SpecError where ``folder`` has other code than ``pins``, or changed code: such a run would never count.
+
+    What git cannot tell is let be: it is put down in the run file, and judged when that is taken in.
+    """
+    for path, pinned in (pins or {}).items():
+        found = _pin_in(folder, path)
+        if isinstance(found["object"], str) and found["object"] != pinned:
+            raise SpecError(
+                f"rung {rung} was frozen with other code than is checked out here",
+                where=f"{path} in {folder}",
+                expected=f"git object {pinned}",
+                found=f"git object {found['object']}",
+                hint=f"run it in a checkout of what was frozen: git worktree add --detach DIR {commit}",
+            )
+        if found["dirty"] is True:
+            raise SpecError(
+                f"the code that rung {rung} was frozen with has uncommitted changes here",
+                where=f"{path} in {folder}",
+                expected=f"git object {pinned} as it was committed",
+                found="changed or untracked files",
+                hint="commit or put them away (git status shows them); a run of changed code would never count",
+            )
+
+
+def _pin_in(folder: Path, path: str) -> dict[str, Any]:
+    top = _try(folder, "rev-parse", "--show-toplevel")
+    return {"object": top, "dirty": top} if isinstance(top, dict) else _pin(Path(top), path)
 
 
 def _pin(root: Path, path: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from bench.journal import RankRecord
 from bench.memory import CPU_PEAK, CUDA_ALLOCATED, CUDA_RESERVED
 from bench.outcome import UNKNOWN_REASON
 from bench.spec import Spec
+from bench.windows import definition, windowed
 
 SCHEMA = "ledger/run/v1"
 PHASE_NAMES = {
@@ -58,6 +59,8 @@ def compose(spec: Spec, result: RungResult) -> dict[str, Any]:
     ranks = [rank_of(spec, result, number) for number in range(len(result.timing))]
     items = result.timing[0].items if result.timing else {}
     known = {name: definition_of(name, result.facts.get("memory_method")) for name in DEFINITIONS}
+    series = {name for rank in ranks for name in rank["series"]} - (set() if result.is_cuda else _OF_MEMORY_PASS)
+    known |= {name: definition(name, known[name], spec.settings.log_every) for name in series}
     known |= {} if spec.search is None else {spec.search.name: spec.search.definition()}
     known |= {table: _scored(found) for table, found in items.items() if table not in DEFINITIONS}
     return {
@@ -132,9 +135,13 @@ def _rank(spec: Spec, result: RungResult, number: int) -> dict[str, Any]:
     return {
         "rank": number,
         "device": device or ("cuda" if result.is_cuda else "cpu"),
-        "series": series | timing.series | _windows(result, number),
+        "series": windowed(series | timing.series, spec.settings.log_every) | _windows(result, number),
         "phases": {phase: _phase(spec, result, number, phase) for phase in PHASE_NAMES},
     }
+
+
+_OF_MEMORY_PASS = {f"window.{CPU_PEAK}"}
+"""On CPU the memory pass is too short to be logged in windows: it has one sample a step whatever log_every says."""
 
 
 def _windows(result: RungResult, number: int) -> dict[str, list[Any]]:

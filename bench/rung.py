@@ -5,6 +5,7 @@ The memory pass comes first, so that a rung that does not fit fails soon and as 
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import time
@@ -12,7 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench.attempt import Begun, agreeing, begin, clear, conclude, last_word
+from bench.attempt import FREEZE_COPY, ORDERS_COPY, Begun, agreeing, begin, clear, conclude, last_word
+from bench.curves import watched_facts
 from bench.facts import load_average, machine_facts
 from bench.faults import EnvironmentFault, NotNow
 from bench.gpu import gpu_facts
@@ -21,7 +23,7 @@ from bench.launch import Interrupt, join_pass
 from bench.nodes import ALONE, Node, announce, next_turn
 from bench.outcome import pass_outcome
 from bench.passes import Passes, Report
-from bench.pins import code_facts, code_pins
+from bench.pins import check_code, code_facts, code_pins, frozen_commit, frozen_pins
 from bench.probing import run_search
 from bench.runfile import RungResult, compose, write_run
 from bench.salvage import oom_files, salvage_all
@@ -46,9 +48,12 @@ def run_rung(
 ) -> tuple[Path | None, str]:
     """Run it and write ``out/<run id>/run.json``: its path and the outcome's kind. On a node that does not lead: None.
 
-    Raises EnvironmentFault where a folder or the run file cannot be written, NotNow where a frozen oom_loop forbids it.
+    Raises EnvironmentFault where a folder or the run file cannot be written, NotNow where a frozen oom_loop forbids it,
+    SpecError where other code is checked out here than the rung was frozen with.
     """
     deadline = time.monotonic() + timeout_s
+    body = json.loads(spec.entry)["body"]
+    check_code(Path.cwd(), frozen_pins(body, spec.rung), spec.rung, frozen_commit(body, spec.rung))
     with Interrupt().installed() as interrupt:
         if not node.leads:
             return None, _follow(out / f"{spec.rung}-{node.run_id}", nproc, deadline, interrupt, node)
@@ -57,7 +62,7 @@ def run_rung(
         folder = _fresh(out / run_id)
         span = Span()
         begun = _begun(spec, run_id, span, nproc, node)
-        lock = begin(folder, spec.entry, begun)
+        lock = begin(folder, {FREEZE_COPY: spec.entry, ORDERS_COPY: spec.orders.data}, begun)
         passes = Passes(spec, folder, nproc, deadline, report, node, begun.is_cuda, interrupt)
         path = folder / "run.json"
         with last_word(folder):
@@ -103,12 +108,15 @@ def _begun(spec: Spec, run_id: str, span: Span, nproc: int, node: Node) -> Begun
     plan = {
         "world_size": nproc * node.count,
         "nodes": node.count,
+        "steps_planned": spec.steps,
         "seed": spec.settings.seed,
         "threads": spec.settings.threads,
         "perturb": spec.settings.perturb,
         "launcher": "torchrun --max-restarts 0, a fresh one a pass and node",
         "defaults_applied": defaults_applied(spec.raw) or "none",
         "load_average_before": load_average(),
+        **spec.orders.facts(spec.rung),
+        **watched_facts(spec.curves, spec.references, spec.rung),
     }
     facts = machine_facts() | gpu_facts(is_cuda) | code_facts(home, spec.code_paths) | plan
     began = datetime.strptime(span.began_at, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC).timestamp()

@@ -12,7 +12,17 @@ import os
 from pathlib import Path
 from typing import Any
 
-from bench.attempt import FREEZE_COPY, LAST_WORD, PROBES, Begun, clear, conclude, read_begun, read_last_word
+from bench.attempt import (
+    FREEZE_COPY,
+    LAST_WORD,
+    ORDERS_COPY,
+    PROBES,
+    Begun,
+    clear,
+    conclude,
+    read_begun,
+    read_last_word,
+)
 from bench.faults import BenchError, EnvironmentFault
 from bench.journal import read_lines
 from bench.launch import PassResult, whole_pass
@@ -51,7 +61,8 @@ def salvage(attempt: Path) -> tuple[Path, str]:
     """Write ``attempt/run.json``: its path and outcome kind. EnvironmentFault where too little is left to tell."""
     try:
         begun = read_begun(attempt)
-        spec = read_spec(attempt / FREEZE_COPY, begun.rung)
+        orders = attempt / ORDERS_COPY
+        spec = read_spec(attempt / FREEZE_COPY, begun.rung, orders if orders.exists() else None)
     except (OSError, ValueError, BenchError) as fault:
         hint = "nothing of it can be counted; keep or remove the folder by hand"
         why = f"the attempt cannot be told from what is left: {fault}"

@@ -53,6 +53,7 @@ class Settings:
     warmup_steps: int = 2  # DDP rebuilds its buckets in the second step
     memory_steps: int = 3
     memory_method: str = "auto"
+    log_every: int = 1  # steps that one sample of a series in the run file covers
     device: str = "auto"
     perturb: str = "none"
     perturb_seed: int = 0
@@ -82,6 +83,7 @@ RANGES: dict[str, tuple[int, int]] = {
     "threads": (1, 1024),
     "warmup_steps": (1, 1000),
     "memory_steps": (0, 1000),
+    "log_every": (1, 1_000_000),
     "perturb_seed": (0, (1 << 53) - 1),
     "memory_cap_bytes": (1, 1 << 50),
 }
@@ -140,6 +142,18 @@ def check_ladder(rungs: Mapping[str, Mapping[str, Any]]) -> None:
             expected="dropout: 0, or backward_chunks: 1 in all rungs",
             found=", ".join(f"{name}: {count} chunks" for name, count in chunks.items()),
             hint="the random stream depends on the number of chunks, so the losses would differ for that reason",
+        )
+
+
+def check_steps(settings: Settings, steps: int) -> None:
+    """Raise SpecError where the rung's steps do not fill its last logging window: a short one is no sample."""
+    if steps % settings.log_every:
+        raise SpecError(
+            "the steps do not fill the last logging window",
+            where="log_every",
+            expected=f"a divisor of the rung's steps ({steps})",
+            found=str(settings.log_every),
+            hint="a series holds one sample a window of log_every steps, and a short window would not be alike",
         )
 
 

@@ -31,6 +31,7 @@ class Order:
     time: str
     partition: str = ""
     account: str = ""
+    orders: Path | None = None
 
 
 def seconds_of(time: str) -> int:
@@ -81,6 +82,7 @@ def script(order: Order) -> str:
         out=shlex.quote(str(out)),
         nproc=order.gpus_per_node,
         timeout=limit - LEAD_S,
+        orders=f" --orders {shlex.quote(str(order.orders.absolute()))}" if order.orders else "",
     )
 
 
@@ -106,5 +108,5 @@ srun --kill-on-bad-exit=0 --wait=0 bash -c '
 ' rung \\
   {program} run --freeze {freeze} \\
   --rung {rung} --out {out} \\
-  --nproc {nproc} --timeout {timeout}
+  --nproc {nproc} --timeout {timeout}{orders}
 """

@@ -10,14 +10,12 @@ device, dtype, DDP, autocast, chunks, the scaling by global tokens, checkpointin
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol, runtime_checkable
 
@@ -25,6 +23,7 @@ from torch import Tensor, nn
 
 from bench.definitions import DEFINITIONS
 from bench.failure import Refused
+from bench.origin import Origin
 from bench.settings import BUNDLED, Settings
 
 Batch = tuple[Tensor, ...]
@@ -98,24 +97,26 @@ REQUIRED = ("build_model", "layers", "batch", "loss_sum", "valid_tokens", "facts
 DIGESTS = ("dataset_digest", "data_order_digest")
 
 
-def find_factory(name: str) -> tuple[Factory, dict[str, str]]:
-    """The factory that ``settings.workload`` names, and facts that say which file it came from.
+def find_factory(name: str) -> tuple[Factory, Callable[[], dict[str, str]]]:
+    """The factory that ``settings.workload`` names, and what tells the facts of the files that it came from.
 
-    Raises Refused, in one sentence, where the module or the name in it is not there or is not callable.
+    Those are asked for once a workload was made: factories import too. Raises Refused, in one sentence, where the
+    module or the name in it is not there or is not callable.
     """
     if name == BUNDLED:
         from bench.bundled import make_gpt
 
-        return make_gpt, {"workload": BUNDLED}
+        return make_gpt, lambda: {"workload": BUNDLED}
     module_name, _, attribute = name.partition(":")
-    before = set(sys.modules)
+    origin = Origin()
     module = _import(module_name, name)
     found: Any = module
     for part in attribute.split("."):
         found = getattr(found, part, None)
     if not callable(found):
         raise Refused(f"workload {name}: {module_name} has no callable {attribute}")
-    return found, {"workload": name} | _origin(module, set(sys.modules) - before)
+    origin.facts(module)  # a module without a source file is refused before anything is run
+    return found, lambda: {"workload": name} | origin.facts(module)
 
 
 def _import(module_name: str, name: str) -> ModuleType:
@@ -128,29 +129,6 @@ def _import(module_name: str, name: str) -> ModuleType:
         raise Refused(
             f"workload {name}: importing {module_name} from {here} failed: {type(fault).__name__}: {fault}"
         ) from fault
-
-
-def _origin(module: ModuleType, fresh: set[str]) -> dict[str, str]:
-    """Where the module's file lies, its sha256, and one over it and the files below here that it imported."""
-    file = Path(getattr(module, "__file__", None) or "").resolve()
-    if not file.is_file():
-        raise Refused(f"workload module {module.__name__} has no source file whose digest could be recorded")
-    here = Path.cwd().resolve()
-    named = {file: file.read_bytes()}
-    for other in fresh:
-        path = Path(getattr(sys.modules.get(other), "__file__", None) or "").resolve()
-        if path.is_file() and path.is_relative_to(here) and "site-packages" not in path.parts:
-            named[path] = path.read_bytes()
-    hasher = hashlib.sha256()
-    for path in sorted(named):
-        label = path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name
-        hasher.update(f"{label}\0{len(named[path])}\0".encode() + named[path])
-    inside = file.is_relative_to(here)
-    return {
-        "workload_file": file.relative_to(here).as_posix() if inside else f"installed: {file.name}",
-        "workload_file_digest": hashlib.sha256(named[file]).hexdigest(),
-        "workload_source_digest": hasher.hexdigest(),
-    }
 
 
 def make_workload(factory: Factory, request: Request) -> Workload:
@@ -189,8 +167,8 @@ def checked_items(tables: Mapping[str, Items], name: str) -> Mapping[str, Items]
 
 def checked_batch(batch: Batch, settings: Settings) -> Batch:
     """The batch, if each tensor holds ``settings.batch`` samples. Raises Refused otherwise."""
-    sizes = [tensor.shape[0] if tensor.dim() else 0 for tensor in batch]
-    if not sizes or set(sizes) != {settings.batch}:
+    sizes = [tensor.size(0) if tensor.dim() else 0 for tensor in batch]
+    if not sizes or sizes != [settings.batch] * len(sizes):
         raise Refused(
             f"workload {settings.workload}: a batch must be tensors of {settings.batch} samples each, not {sizes}"
         )

@@ -1,20 +1,24 @@
 """What the harness costs and how right its peaks are, each as ratios within one interleaved run, kept by pyperf.
 
-Overhead: its training loop (clock, journal, loss over all ranks) against a bare loop over the same step, in CPU time,
-since wall time on a shared machine is noise. Peaks: the kernel's high-water mark against torch's allocator events.
+Overhead: its measured step (clock, journal, loss) against a bare step of the same model on the same batch, step by
+step in one process, in CPU time, since wall time on a shared machine is noise. It is of one rank: several reduce a
+scalar more each step. Peaks: the kernel's high-water mark against torch's allocator events.
 The raw numbers go to build/bench/ in pyperf's format (`python -m pyperf show build/bench/overhead.json`).
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +26,7 @@ import pyperf
 import torch
 import torch.distributed as dist
 
+from bench import phases
 from bench.device import open_device
 from bench.job import Job
 from bench.journal import Journal
@@ -29,72 +34,123 @@ from bench.memory import MEMORY_PASS_ENV
 from bench.phases import Rank
 from bench.settings import Settings
 from bench.state import State
-from bench.step import global_loss, train_step
+from bench.step import train_step
 from bench.steplog import StepLog
+from ledger.stats.bootstrap import Scaled, Statistic, interval, statistic
 
 ROOT = Path(__file__).resolve().parents[1]
-SETTINGS = Settings(layers=2, width=128, context=128, batch=8, device="cpu", memory_steps=0)
-STEPS, PAIRS, ALONE, ROUNDS = 10, 40, 2000, 3
+SETTINGS = Settings(layers=2, width=128, context=128, batch=7, device="cpu", memory_steps=0)
+BATCHES, PAIRS, WARM, ROUNDS = 50, 2000, 20, 3
+SEED, BLOCK, RESAMPLES, LEVEL, TRIM = 1, 10, 2000, Fraction(95, 100), Fraction(1, 10)
+TARGET = Fraction(101, 100)
 
 
 def open_rank(folder: Path) -> Rank:
     """A warm rank of a timing pass, alone in its group."""
     device = open_device(SETTINGS, 0)
     dist.init_process_group(device.backend, init_method=f"file://{folder}/store", rank=0, world_size=1)
-    job = Job("timing", SETTINGS, STEPS, STEPS, 0, 0, 60)
+    job = Job("timing", SETTINGS, BATCHES, BATCHES, 0, 0, 60)
     rank = Rank(job, folder, Journal(folder / "rank0.jsonl"), State(), device)
     rank.init()
     rank.warm()
     return rank
 
 
-def bare(rank: Rank) -> None:
-    """The loop anybody would write: batch, step, look at the loss."""
-    for step in range(STEPS):
-        batch = rank._batch("train", step)
-        train_step(rank.work, rank.model, rank.optimizer, batch, rank.plan).item()
+def bare_step(rank: Rank, step: int, train: Callable[..., torch.Tensor]) -> None:
+    """The step anybody would write: batch, forward and backward and update, look at the loss."""
+    batch = tuple(tensor.to(rank.device.name) for tensor in rank.work.batch("train", step))
+    train(rank.work, rank.model, rank.optimizer, batch, rank.plan).item()
 
 
-def cpu_seconds(loop: Callable[[], None]) -> float:
-    """CPU time of one step of the loop, all threads of this process."""
-    began = time.process_time()
-    loop()
-    return (time.process_time() - began) / STEPS
+def cpu_ns(call: Callable[[], None]) -> int:
+    """CPU time of one call, all threads of this process."""
+    began = time.process_time_ns()
+    call()
+    return time.process_time_ns() - began
 
 
-def alone(rank: Rank) -> float:
-    """CPU time of what the harness adds to one step, by itself; its all-reduce has nobody to talk to here."""
-    log, loss = StepLog(rank.journal, rank.device), torch.zeros((), dtype=torch.float64)
-    began = time.process_time()
-    for _ in range(ALONE):
-        rank.meter.open()
-        lap = rank.device.lap()
-        lap.stop()
-        window = rank.meter.close()
-        rank.peaks.take("train", window)
-        log.push(lap, global_loss(loss), window)
-    return (time.process_time() - began) / ALONE
+class Timed:
+    """``train_step`` with the CPU time of its last call, in both kinds of step alike."""
+
+    def __init__(self) -> None:
+        self.took = 0
+
+    def __call__(self, *parts: Any) -> torch.Tensor:
+        began = time.process_time_ns()
+        share = train_step(*parts)
+        self.took = time.process_time_ns() - began
+        return share
+
+
+def step_pairs(rank: Rank) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+    """CPU nanoseconds of harness steps and bare steps, pair by pair: same model, same batch within a pair.
+
+    The second answer is what of each lay outside the training step itself.
+
+    Which goes first is shuffled with a fixed seed, each as often: what a step leaves in caches and allocators falls on
+    both alike. Python's collector is off meanwhile, since it would strike whichever step it happens to run in.
+    """
+    log, inner = StepLog(rank.journal, rank.device), Timed()
+    vars(phases)["train_step"] = inner
+    steps: dict[str, Callable[[int], None]] = {
+        "bare": lambda step: bare_step(rank, step, inner),
+        "harness": lambda step: rank.measured_step(step, log),
+    }
+    orders = [("bare", "harness"), ("harness", "bare")] * (PAIRS // 2)
+    random.Random(SEED).shuffle(orders)
+    for step in range(WARM):
+        for call in steps.values():
+            call(step)
+    seen: dict[str, list[int]] = {name: [] for name in steps}
+    outside: dict[str, list[int]] = {name: [] for name in steps}
+    gc.collect()
+    gc.disable()
+    for pair, order in enumerate(orders):
+        for name in order:
+            seen[name].append(cpu_ns(lambda call=steps[name], step=pair % BATCHES: call(step)))  # type: ignore[misc]
+            outside[name].append(seen[name][-1] - inner.took)
+    gc.enable()
+    return seen, outside
+
+
+def trimmed_mean(count: int) -> Statistic:
+    """The mean of what is left when a tenth is cut off at each end."""
+    cut = int(count * TRIM)
+    return Statistic(lambda numbers: sum(sorted(numbers)[cut : count - cut]), count - 2 * cut)
+
+
+def told(name: str, ratios: list[Fraction], of: Statistic) -> str:
+    """The statistic of the paired ratios with its interval, and whether all of that lies below the target."""
+    scaled = Scaled.of(ratios)
+    value = Fraction(of.score(scaled.numbers), of.divisor * scaled.denominator)
+    found = interval(ratios, of, level=LEVEL, resamples=RESAMPLES, seed=SEED, block=BLOCK)
+    if found.high < TARGET:
+        verdict = "lies below 1.01"
+    else:
+        verdict = "lies above 1.01" if found.low >= TARGET else "does not tell whether it is below 1.01"
+    bounds = f"{float(found.low):.4f} to {float(found.high):.4f}"
+    return f"  {name:<12} {float(value):.4f}, {float(LEVEL):.0%} interval {bounds}: it {verdict}"
 
 
 def overhead(folder: Path) -> None:
-    """Print the ratio and its spread; keep each block's CPU seconds a step."""
+    """Print the paired ratio with its interval; keep each step's CPU seconds."""
     rank = open_rank(folder)
-    loops: dict[str, Callable[[], None]] = {"bare": lambda: bare(rank), "harness": rank.train}
-    for loop in loops.values():
-        loop()
-    seen: dict[str, list[float]] = {name: [] for name in loops}
-    for pair in range(PAIRS):
-        # ABBA, so that a drift of the machine falls on both alike.
-        for name in sorted(loops, reverse=bool(pair % 2)):
-            seen[name].append(cpu_seconds(loops[name]))
-    added = alone(rank)
-    keep("overhead", {f"{name} step": values for name, values in seen.items()} | {"harness alone": [added]})
-    ratio = statistics.median(seen["harness"]) / statistics.median(seen["bare"])
-    low, high = middle([b / a for a, b in zip(seen["bare"], seen["harness"], strict=True)])
-    step = statistics.median(seen["bare"])
-    print(f"harness loop / bare loop = {ratio:.4f} in CPU time (middle 80% of pairs {low:.4f} to {high:.4f})")
-    print(f"  {PAIRS} interleaved pairs of {STEPS} steps, {step * 1e3:.1f} ms of CPU a step")
-    print(f"  its own calls alone take {added * 1e6:.0f} us a step: {added / 0.05:.3%} of a step of 50 ms (target 1%)")
+    seen, outside = step_pairs(rank)
+    kept = {f"{name} step": values for name, values in seen.items()}
+    kept |= {f"{name} outside": values for name, values in outside.items()}
+    keep("overhead", {name: [value / 1e9 for value in values] for name, values in kept.items()})
+    # To nine decimals: exact arithmetic over common denominators stays quick.
+    ratios = [Fraction(round(h / b * 10**9), 10**9) for b, h in zip(seen["bare"], seen["harness"], strict=True)]
+    bare = statistics.median(seen["bare"]) / 1e6
+    print(f"harness step / bare step in CPU time, {PAIRS} interleaved pairs in one process, {bare:.1f} ms a bare step")
+    print(told("median", ratios, statistic("median", PAIRS)))
+    print(told("trimmed mean", ratios, trimmed_mean(PAIRS)))
+    low, high = middle([float(ratio) for ratio in ratios])
+    print(f"  single pairs: middle 80% {low:.4f} to {high:.4f}; circular block bootstrap over blocks of {BLOCK} pairs")
+    added = statistics.median(h - b for b, h in zip(outside["bare"], outside["harness"], strict=True))
+    print(
+        f"  outside the training step itself: {added / 1e3:+.0f} us, {added / 50e6:.2%} of 50 ms (median of the pairs)"
+    )
 
 
 def peaks() -> None:
@@ -131,8 +187,8 @@ def keep(name: str, series: dict[str, list[float]], unit: str = "second") -> Non
 
 def benchmark(title: str, values: list[float], unit: str) -> pyperf.Benchmark:
     """One value a run, since each block was measured apart from the others."""
-    told: dict[str, Any] = {"name": title, "unit": unit, "loops": 1, "torch": torch.__version__}
-    return pyperf.Benchmark([pyperf.Run([value], metadata=told) for value in values])
+    about: dict[str, Any] = {"name": title, "unit": unit, "loops": 1, "torch": torch.__version__}
+    return pyperf.Benchmark([pyperf.Run([value], metadata=about) for value in values])
 
 
 def main() -> None:

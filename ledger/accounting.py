@@ -7,7 +7,7 @@ they began, not when somebody chose to take them in.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ledger.attempts import Judged, judge, pooled
 from ledger.model.entries import RunBody
@@ -28,12 +28,18 @@ class Intake:
 
 @dataclass(frozen=True)
 class Account:
-    """What each run counts for, and the runs that count for each rung: the first, and all of them."""
+    """What each run counts for, and the runs that count for each rung: the first, and all of them.
+
+    ``fewest`` says of each rung how many must count, for any to; ``barred`` are the runs that came at the wrong time
+    or with the wrong settings, each with why.
+    """
 
     standings: tuple[RunStanding, ...]
     counted: dict[str, Intake]
     absent: dict[str, Unknown]
     pools: dict[str, tuple[Intake, ...]]
+    fewest: Mapping[str, int] = field(default_factory=dict)
+    barred: Mapping[str, str] = field(default_factory=dict)
 
     def rejected(self, rung: str) -> list[RunStanding]:
         """The runs of a rung that were rejected."""
@@ -45,10 +51,19 @@ class Account:
             one.model_copy(update={"standing": "excluded", "why": why[one.entry]}) if one.entry in why else one
             for one in self.standings
         )
-        pools = {rung: kept for rung, pool in self.pools.items() if (kept := _kept(pool, why))}
-        gone = {rung: _absent(rung, standings) for rung in self.pools if rung not in pools}
+        kept = {rung: _kept(pool, why) for rung, pool in self.pools.items()}
+        short = {
+            rung: _too_few(rung, len(pool), self.fewest[rung])
+            for rung, pool in kept.items()
+            if pool and len(pool) < self.fewest.get(rung, 1)
+        }
+        if short:
+            rest = {one.digest: short[rung] for rung in short for one in kept[rung]}
+            return self.leaving_out({**rest, **why})
+        pools = {rung: pool for rung, pool in kept.items() if pool}
+        gone = {rung: _absent(rung, standings, {}) for rung in self.pools if rung not in pools}
         counted = {rung: pool[0] for rung, pool in pools.items()}
-        return Account(standings, counted, {**self.absent, **gone}, pools)
+        return Account(standings, counted, {**self.absent, **gone}, pools, self.fewest, self.barred)
 
     def without(self, void: Mapping[str, Unknown]) -> Account:
         """The account in which the rungs of ``void`` have no run that counts; what their runs stand for says why."""
@@ -65,31 +80,50 @@ def _kept(pool: Sequence[Intake], left_out: Mapping[str, str]) -> tuple[Intake, 
     return tuple(one for one in pool if one.digest not in left_out)
 
 
-def account(plan: Prereg, intakes: Sequence[Intake]) -> Account:
-    """Sort every run into counted, excluded, incomplete or rejected."""
-    ordered = [(one, judge(plan, one.body)) for one in sorted(intakes, key=_began)]
+def account(plan: Prereg, intakes: Sequence[Intake], barred: Mapping[str, str] | None = None) -> Account:
+    """Sort every run into counted, excluded, incomplete or rejected.
+
+    ``barred`` gives, by run entry, why an attempt does not count although nothing is wrong with it by itself: another
+    attempt may then be the first that does.
+    """
+    ordered = [(one, _judged(plan, one, barred or {})) for one in sorted(intakes, key=began)]
     pools: dict[str, tuple[Intake, ...]] = {}
     doubts: dict[str, str] = {}
+    short: dict[str, str] = {}
+    # A rung that runs only if a guard is ambiguous runs once, whatever the others do.
+    fewest = {rung.id: (plan.ladder.pool_of or 1) if rung.run_if is None else 1 for rung in plan.ladder.rungs}
     for rung in plan.ladder.rungs:
         own = [
             pair for pair in ordered if pair[0].body.rung == rung.id and (pair[1].standing == "counted" or pair[1].open)
         ]
-        own = own if plan.ladder.pools else own[:1]
+        own = own[: plan.ladder.pool_of] if plan.ladder.pools else own[:1]
         doubt = next(((one, judged) for one, judged in own if judged.open), None)
         if doubt:
-            doubts[rung.id] = f"{doubt[0].body.run_id}: {doubt[1].why}"
+            told = f"{doubt[0].body.run_id}: {doubt[1].why}"
+            doubts[rung.id] = f"an attempt of {rung.id} is in doubt, and no other takes its place: {told}"
+        elif own and len(own) < fewest[rung.id]:
+            short[rung.id] = _too_few(rung.id, len(own), fewest[rung.id])
         elif own:
             pools[rung.id] = tuple(one for one, _ in own)
-    standings = tuple(_standing(plan, one, judged, pools, doubts) for one, judged in ordered)
+    standings = tuple(_standing(plan, one, judged, pools, {**doubts, **short}) for one, judged in ordered)
     return Account(
         standings,
         counted={rung: pool[0] for rung, pool in pools.items()},
-        absent={rung.id: _absent(rung.id, standings) for rung in plan.ladder.rungs if rung.id not in pools},
+        absent={one.id: _absent(one.id, standings, short) for one in plan.ladder.rungs if one.id not in pools},
         pools=pools,
+        fewest=fewest,
+        barred=barred or {},
     )
 
 
-def _began(intake: Intake) -> tuple[str, str, str]:
+def _judged(plan: Prereg, one: Intake, barred: Mapping[str, str]) -> Judged:
+    judged = judge(plan, one.body)
+    if one.digest in barred and (judged.standing == "counted" or judged.open):
+        return Judged("excluded", barred[one.digest])
+    return judged
+
+
+def began(intake: Intake) -> tuple[str, str, str]:
     """When the attempt began; the rest only settles ties, so that no order of intake shows."""
     return intake.body.began_at, intake.body.run_id, intake.digest
 
@@ -100,7 +134,7 @@ def _standing(
     standing, why = judged.standing, judged.why
     rung, pool = one.body.rung, pools.get(one.body.rung, ())
     if standing == "counted" and rung in doubts:
-        standing, why = "excluded", f"an attempt of {rung} is in doubt, and no other takes its place: {doubts[rung]}"
+        standing, why = "excluded", doubts[rung]
     elif standing == "counted" or (judged.open and pool):
         standing, why = _among(plan, one, pool)
     return RunStanding(entry=one.digest, run_id=one.body.run_id, rung=rung, standing=standing, why=why)
@@ -111,6 +145,8 @@ def _among(plan: Prereg, one: Intake, pool: Sequence[Intake]) -> tuple[RunStands
     digests = [other.digest for other in pool]
     if not pool:
         return "excluded", f"the plan has no rung {one.body.rung}"
+    if one.digest not in digests and plan.ladder.pools:
+        return "excluded", f"the plan pools {len(pool)} complete attempts of {one.body.rung}, and this is a further one"
     if one.digest not in digests:
         first = pool[0].body
         return "excluded", f"{first.run_id} is the first complete attempt (it began {first.began_at})"
@@ -120,11 +156,17 @@ def _among(plan: Prereg, one: Intake, pool: Sequence[Intake]) -> tuple[RunStands
     return "counted", f"pooled: {of_all}" if len(pool) > 1 else "pooled: the only complete attempt"
 
 
-def _absent(rung: str, standings: Sequence[RunStanding]) -> Unknown:
+def _too_few(rung: str, there: int, wanted: int) -> str:
+    return f"the plan pools {wanted} complete attempts of {rung}, and {there} {'is' if there == 1 else 'are'} there"
+
+
+def _absent(rung: str, standings: Sequence[RunStanding], short: Mapping[str, str]) -> Unknown:
     """Why a rung has no run that counts."""
     own = [standing for standing in standings if standing.rung == rung]
     if not own:
         return Unknown(unknown="not_run", detail=f"{rung} was not run")
+    if rung in short:
+        return Unknown(unknown="too_few_samples", detail=short[rung])
     return Unknown(unknown="not_counted", detail=f"{rung}: {own[-1].standing}: {own[-1].why}")
 
 

@@ -38,9 +38,15 @@ class Judged:
 def judge(plan: Prereg, body: RunBody) -> Judged:
     """Whether an attempt may count, before others of its rung are looked at."""
     if body.rejections:
-        return Judged("rejected", "; ".join(rejection.text for rejection in body.rejections))
+        told = "; ".join(rejection.text for rejection in body.rejections)
+        # Nobody broke the protocol by a run that was under way, or done, when a contingency fired.
+        broken = any(rejection.code != "before_contingency" for rejection in body.rejections)
+        return Judged("rejected" if broken else "excluded", told)
     if not body.complete:
         return Judged("incomplete", body.incomplete_because or "incomplete")
+    consequences, outside = plan.ladder.consequences, outside_window(plan, body.began_at)
+    if outside and consequences and consequences.out_of_window == "exclude":
+        return Judged("excluded", outside)
     doubt: Judged | None = None
     for one in plan.ladder.exclude or ():
         trigger = read_trigger(one.when, plan.metrics)
@@ -53,6 +59,16 @@ def judge(plan: Prereg, body: RunBody) -> Judged:
         if truth == "unknown" and body.outcome.kind != "oom":
             doubt = doubt or Judged("excluded", f"whether {one.when} cannot be told: {words(value)}", open=True)
     return doubt or Judged("counted", "")
+
+
+def outside_window(plan: Prereg, began_at: str) -> str | None:
+    """That a run began on a day, UTC, outside the plan's run window, in words; None where it did not."""
+    opens, closes = (plan.window.opens, plan.window.closes) if plan.window else (None, None)
+    day = began_at[:10]
+    if (opens is None or day >= opens) and (closes is None or day <= closes):
+        return None
+    window = f"{opens or 'any day'} to {closes or 'any day'}"
+    return f"it began {began_at}, outside the run window ({window}, UTC)"
 
 
 def fires(trigger: Trigger, value: Value) -> Truth:

@@ -5,7 +5,8 @@ A fact that neither side could have (no GPU model on a CPU) agrees; a fact that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import combinations
 
 from ledger.model.plan import Prereg
@@ -32,19 +33,51 @@ A list that the plan names is held whole: there, a fact that neither run could r
 
 
 def differences(
-    plan: Prereg, first: Run, second: Run, *, series: Sequence[str] = (), but: Sequence[str] = ()
+    plan: Prereg,
+    first: Run,
+    second: Run,
+    *,
+    series: Sequence[str] = (),
+    but: Sequence[str] = (),
+    settings: bool = True,
 ) -> list[str]:
     """What keeps two runs from being compared, in words with both values; empty when nothing does.
 
-    ``series`` names what is compared besides the plan's metrics; ``but`` names facts that may differ.
+    ``series`` names what is compared besides the plan's metrics; ``but`` names facts that may differ. Without
+    ``settings`` those are left alone: a run of an earlier record was given its own.
     """
     ours, theirs = _facts(first), _facts(second)
+    declared = _by_revision(plan, first, second)
     found = [
         f"{name}: {first.rung} has {_words(ours.get(name))}, {second.rung} has {_words(theirs.get(name))}"
         for name in _names(plan, first, second)
-        if name not in but and not _agree(ours.get(name), theirs.get(name))
+        if name not in but and name not in declared and not _agree(ours.get(name), theirs.get(name))
     ]
-    return found + _settings(plan, first, second) + _methods(plan, first, second, series)
+    return found + (_settings(plan, first, second) if settings else []) + _methods(plan, first, second, series)
+
+
+_OF_CODE = frozenset({"commit", "code_tree", "workload_file_digest", "workload_source_digest"})
+_HARNESS = "bench"  # the folder of the bundled harness in a repository that holds it
+
+
+def _by_revision(plan: Prereg, first: Run, second: Run) -> frozenset[str]:
+    """Facts in which two runs differ because the plan has their rungs run different code, and they did."""
+    refs = _revisions(plan)
+    if refs.get(first.rung) == refs.get(second.rung):
+        return frozenset()
+    apart = [
+        path
+        for path, seen in first.code.paths.items()
+        if path in second.code.paths and not _agree(seen.object, second.code.paths[path].object)
+    ]
+    # Another harness is declared only where it is among the pinned paths; else it is another way of measuring.
+    harness = any(_HARNESS in path.split("/") or path in (".", "./") for path in apart)
+    return frozenset() if not apart else _OF_CODE | {"harness_source_digest"} if harness else _OF_CODE
+
+
+def _revisions(plan: Prereg) -> dict[str, str | None]:
+    """The code that each rung runs, as the plan names it; None for what is checked out at freeze."""
+    return {rung.id: rung.revision.ref if rung.revision else None for rung in plan.ladder.rungs}
 
 
 def _names(plan: Prereg, first: Run, second: Run) -> Sequence[str]:
@@ -75,7 +108,7 @@ def _settings(plan: Prereg, first: Run, second: Run) -> list[str]:
     free = set((plan.scope.varies if plan.scope else None) or ())
     for rung in plan.ladder.rungs:
         if rung.id in (first.rung, second.rung):
-            free |= {*rung.flags, *([rung.search.vary] if rung.search else [])}
+            free |= {*rung.flags, *plan.switches(rung.id), *([rung.search.vary] if rung.search else [])}
     return [
         f"setting {key}: {first.rung} has {first.settings.get(key, 'none')!r}, "
         f"{second.rung} has {second.settings.get(key, 'none')!r}"
@@ -84,19 +117,26 @@ def _settings(plan: Prereg, first: Run, second: Run) -> list[str]:
     ]
 
 
+_MEASURED_BY = {"method": "method", "unit": "unit", "steps a sample": "steps_per_sample"}
+
+
 def _methods(plan: Prereg, first: Run, second: Run, series: Sequence[str]) -> list[str]:
     """A metric measured in two ways is two metrics."""
     found = []
     for name in sorted({*series, *(str(metric.series or metric.value) for metric in plan.metrics.values())}):
         one, other = first.definitions.get(name), second.definitions.get(name)
-        for what in ("method", "unit") if one and other else ():
-            ours, theirs = getattr(one, what), getattr(other, what)
+        for what, field in _MEASURED_BY.items() if one and other else ():
+            # One step a sample goes without saying.
+            ours, theirs = getattr(one, field) or 1, getattr(other, field) or 1
             if ours != theirs:
                 found.append(f"{what} of {name}: {first.rung} has {ours!r}, {second.rung} has {theirs!r}")
     return found
 
 
-_CHANGES_BY_ITSELF = ("load_average", "outcome_rank", "oom_", "clock", "start_digest", "warm_start_digest")
+_CHANGES_BY_ITSELF = (
+    *("load_average", "outcome_rank", "oom_", "clock", "start_digest", "warm_start_digest"),
+    "orders_digest",  # what orders change stands in the settings and the steps
+)
 
 
 def unheld_facts(plan: Prereg, runs: Sequence[Run]) -> list[str]:
@@ -104,10 +144,19 @@ def unheld_facts(plan: Prereg, runs: Sequence[Run]) -> list[str]:
     held = set(DEFAULT_FACTS if plan.comparable is None else plan.comparable)
     found = []
     for name in sorted({name for run in runs for name in run.facts} - held):
-        values = {run.rung: run.facts.get(name) for run in runs if _knows(run, name)}
-        if len(set(map(repr, values.values()))) > 1 and not name.startswith(_CHANGES_BY_ITSELF):
+        values = {run.rung: run.facts[name] for run in runs if _knows(run, name)}
+        if _differ(plan, name, values) and not name.startswith(_CHANGES_BY_ITSELF):
             found.append(f"{name} ({', '.join(f'{rung} {value!r}' for rung, value in values.items())})")
     return found
+
+
+def _differ(plan: Prereg, name: str, values: Mapping[str, Fact]) -> bool:
+    """Whether a fact has two values, by rung; one about the code may have another for each declared revision."""
+    refs = _revisions(plan) if name in _OF_CODE else {}
+    seen: dict[str | None, set[str]] = {}
+    for rung, value in values.items():
+        seen.setdefault(refs.get(rung), set()).add(repr(value))
+    return any(len(ones) > 1 for ones in seen.values())
 
 
 def incomparable_pairs(plan: Prereg, runs: Mapping[str, Run]) -> dict[frozenset[str], str]:
@@ -117,6 +166,20 @@ def incomparable_pairs(plan: Prereg, runs: Mapping[str, Run]) -> dict[frozenset[
         if found := differences(plan, runs[one], runs[other]):
             pairs[frozenset((one, other))] = "; ".join(found)
     return pairs
+
+
+def comparing(plan: Prereg, runs: Mapping[str, Run]) -> Callable[[Iterable[str]], str | None]:
+    """Asked for some rungs, what keeps any two of them apart, in words; each pair is looked at once, when asked for."""
+
+    @cache
+    def pair(one: str, other: str) -> str:
+        return "; ".join(differences(plan, runs[one], runs[other]))
+
+    def apart(rungs: Iterable[str]) -> str | None:
+        present = sorted(set(rungs) & runs.keys())
+        return "; ".join(filter(None, (pair(*two) for two in combinations(present, 2)))) or None
+
+    return apart
 
 
 def _words(fact: Fact | None) -> str:

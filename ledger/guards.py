@@ -17,7 +17,7 @@ from ledger.model.values import Unknown, measured
 from ledger.overlay import RunByRung, failed, overlay_points, reruns_of, ulp32, unknown_point
 from ledger.units import fraction_of
 
-__all__ = ["RunByRung", "evaluate_guard", "reruns_of", "ulp32"]
+__all__ = ["RunByRung", "evaluate_guard", "oracle_point", "reruns_of", "ulp32"]
 
 _SEVERITY = ("pass", "ambiguous", "unknown", "fail")
 
@@ -31,13 +31,14 @@ def evaluate_guard(name: str, guard: Guard, plan: Prereg, runs: RunByRung) -> Gu
 
 def _oracle(guard: OracleGuard, runs: RunByRung) -> list[GuardPoint]:
     return [
-        _oracle_point(rung, check, fraction_of(limit.at_most), runs.get(rung))
+        oracle_point(rung, check, fraction_of(limit.at_most), runs.get(rung))
         for rung in guard.rungs
         for check, limit in guard.checks.items()
     ]
 
 
-def _oracle_point(rung: str, check: str, limit: Fraction, run: Run | Unknown | None) -> GuardPoint:
+def oracle_point(rung: str, check: str, limit: Fraction, run: Run | Unknown | None) -> GuardPoint:
+    """A check of ``run``'s file held against ``limit`` by its size; unknown, with the reason, where it has none."""
     what, frozen = f"check {check}", measured(limit, "1")
     if not isinstance(run, Run):
         return unknown_point(rung, what, run or Unknown(unknown="not_run"))

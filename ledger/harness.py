@@ -6,19 +6,21 @@ Nothing of it is imported here; the two meet in the freeze entry that goes in an
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ledger.errors import EnvironmentFault, InputError, LedgerError, StateError
+from ledger.errors import EnvironmentFault, ExitCode, InputError, LedgerError, StateError
 
 PROGRAM = "ledger-bench"
+CHECK_SECONDS, REPLAY_SECONDS = 30.0, 1800.0
 Event = dict[str, Any]
 
 
@@ -36,8 +38,21 @@ class Harness:
 
     program: str
 
-    def run(self, freeze: Path, rung: str, out: Path, nproc: int, cwd: Path, on_event: Callable[[Event], None]) -> Left:
-        """Run one attempt of ``rung`` with ``nproc`` processes, and return what it left.
+    def run(
+        self,
+        freeze: Path,
+        rung: str,
+        out: Path,
+        nproc: int,
+        cwd: Path,
+        on_event: Callable[[Event], None],
+        *,
+        environment: Mapping[str, str] | None = None,
+        orders: Path | None = None,
+    ) -> Left:
+        """Run one attempt of ``rung`` with ``nproc`` processes in the folder ``cwd``, and return what it left.
+
+        ``environment`` goes on top of this program's; ``orders`` is what it is told beyond the freeze entry.
 
         ``on_event`` gets each event of progress. A run that failed has a run file too. Raises InputError when the
         harness refuses its input, StateError when a frozen condition forbids another attempt, EnvironmentFault when
@@ -54,12 +69,14 @@ class Harness:
             str(out),
             "--nproc",
             str(nproc),
+            *(["--orders", str(orders)] if orders is not None else []),
         ]
         last: Event = {}
+        env = {**os.environ, **(environment or {})}
         # Prose goes into a file: a pipe that nobody reads while events come in would fill up and stop the harness.
         with tempfile.TemporaryFile() as spoken:
             with (
-                subprocess.Popen(command, stdout=subprocess.PIPE, stderr=spoken, cwd=cwd) as process,
+                subprocess.Popen(command, stdout=subprocess.PIPE, stderr=spoken, cwd=cwd, env=env) as process,
                 _interrupts_go_to(process) as interrupts,
             ):
                 assert process.stdout is not None
@@ -72,6 +89,63 @@ class Harness:
         if process.returncode != 0 or last.get("event") != "done":
             raise _failed(process.returncode, prose, rung)
         return Left(Path(cwd, str(last["run"])), interrupts.came)
+
+    def check(self, plan: bytes) -> list[Refusal]:
+        """What of a draft it would refuse or could never measure; ``plan`` is the JSON of what freeze would hand over.
+
+        Raises EnvironmentFault ``harness_failed`` when it cannot answer, as one that is older than the question.
+        """
+        answer = self._ask("check", "-", given=plan, seconds=CHECK_SECONDS)
+        try:
+            return [Refusal.told(one) for one in answer["problems"]]
+        except (KeyError, TypeError):
+            raise _no_answer("check", "another answer than problems") from None
+
+    def replay(self, freeze: Path, rung: str, run: Path, steps: int, cwd: Path) -> dict[str, Any]:
+        """The first ``steps`` steps of a run, made again on this machine's CPU: series, facts and harness source.
+
+        Raises EnvironmentFault ``harness_failed``, in the harness's own words, when it cannot.
+        """
+        where = ("--freeze", str(freeze), "--rung", rung, "--run", str(run), "--steps", str(steps))
+        return self._ask("replay", *where, cwd=cwd, seconds=REPLAY_SECONDS)
+
+    def _ask(
+        self, *words: str, given: bytes = b"", cwd: Path | None = None, seconds: float = REPLAY_SECONDS
+    ) -> dict[str, Any]:
+        """The JSON object that a command prints, whether it exits by 0 or by 2."""
+        command = [self.program, *words]
+        try:
+            done = subprocess.run(command, input=given, capture_output=True, cwd=cwd, timeout=seconds, check=False)
+            answer = json.loads(done.stdout)
+        except subprocess.TimeoutExpired:
+            raise _no_answer(words[0], f"no answer within {seconds:g} s") from None
+        except OSError as error:
+            raise _no_answer(words[0], error.strerror or str(error)) from None
+        except ValueError:
+            prose = done.stderr.decode("utf-8", "replace").strip()
+            raise _no_answer(words[0], prose[-2000:] or f"exit status {done.returncode}") from None
+        if not isinstance(answer, dict) or done.returncode not in (0, int(ExitCode.INPUT)):
+            raise _no_answer(words[0], f"exit status {done.returncode}")
+        return answer
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """One thing that the harness says of a plan, at ``path`` of it; a warning stops nothing."""
+
+    path: tuple[str | int, ...]
+    what: str
+    expected: str
+    found: str
+    hint: str
+    is_warning: bool
+
+    @staticmethod
+    def told(one: dict[str, Any]) -> Refusal:
+        """As ``ledger-bench check`` prints it. Raises KeyError or TypeError for another shape."""
+        what, expected, found, hint = (str(one[part]) for part in ("what", "expected", "found", "hint"))
+        path = tuple(part if isinstance(part, int) else str(part) for part in one["path"])
+        return Refusal(path, what, expected, found, hint, one["severity"] == "warning")
 
 
 class _interrupts_go_to:
@@ -122,11 +196,30 @@ def _event(line: bytes) -> Event | None:
 def _failed(code: int, prose: str, rung: str) -> LedgerError:
     refusals: dict[int, type[LedgerError]] = {2: InputError, 4: StateError}
     kind = refusals.get(code, EnvironmentFault)
-    words = prose.strip()
+    words, own_way_out = _without_hint(prose.strip())
     return kind(
         "harness_refused" if code in refusals else "harness_failed",
         f"the harness left no run file for rung {rung}",
         expected="a run file, whatever the outcome of the run",
         found=words[-2000:] or f"exit status {code}",
-        hint="mend what it says, and run again: rungs that are done are not run again",
+        hint=f"{own_way_out or 'mend what it says'}, and run again: rungs that are done are not run again",
+    )
+
+
+def _without_hint(words: str) -> tuple[str, str | None]:
+    """The harness's words, and apart from them what it says to do, so that this is said once."""
+    label = "what to do: "
+    lines = words.splitlines()
+    told = [line for line in lines if line.strip().startswith(label)]
+    hint = told[-1].strip().removeprefix(label) if told else None
+    return "\n".join(line for line in lines if line not in told), hint
+
+
+def _no_answer(question: str, found: str) -> EnvironmentFault:
+    return EnvironmentFault(
+        "harness_failed",
+        f"the harness did not answer: {PROGRAM} {question}",
+        expected="one JSON object",
+        found=found,
+        hint="bring the harness to the version of this program: pip install -U 'evidence-ledger[bench]'",
     )

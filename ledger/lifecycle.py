@@ -11,7 +11,7 @@ from typing import Literal
 
 from ledger.model.decision import INCONCLUSIVE
 from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunEntry
-from ledger.model.events import SupersedeEntry, WithdrawEntry
+from ledger.model.events import ContingencyEntry, SupersedeEntry, WithdrawEntry
 from ledger.model.plan import Prereg
 
 State = Literal["draft", "frozen", "running", "complete", "decided", "contested", "overdue", "superseded", "withdrawn"]
@@ -31,31 +31,51 @@ class Standing:
     complete_rungs: tuple[str, ...]
     waiting_rungs: tuple[str, ...]
     retired_because: str | None = None
+    labels: tuple[str, ...] = ()
 
 
-def standing(plan: Prereg | None, entries: Sequence[tuple[str, Entry]], today: str) -> Standing:
+@dataclass(frozen=True)
+class Rungs:
+    """Rungs with a complete run that may count, and rungs of the ladder that still wait for one."""
+
+    complete: tuple[str, ...]
+    waiting: tuple[str, ...]
+
+
+def standing(
+    plan: Prereg | None, entries: Sequence[tuple[str, Entry]], today: str, rungs: Rungs | None = None
+) -> Standing:
     """The state of a record with these ``(digest, entry)`` pairs on ``today`` (YYYY-MM-DD).
 
-    ``plan`` is the frozen plan where there is one, else the draft if it can be read.
+    ``plan`` is the frozen plan where there is one, else the draft if it can be read. ``rungs`` says what was run and is
+    waited for, where more than the entries must be asked: a stage that never opened is not waited for.
     """
     freeze = next((digest for digest, entry in entries if isinstance(entry, FreezeEntry)), None)
     deciding = standing_decisions(entries)
-    complete, waiting = _rungs(plan, entries)
+    rungs = rungs or _rungs(plan, entries)
     contested = contest(deciding)
     retired = retirement(entries)
     decided = deciding[-1] if deciding and retired is None else None
     late = bool(plan and plan.due and plan.due < today and (decided is None or contested)) and retired is None
     any_run = any(isinstance(entry, RunEntry) for _, entry in entries)
     return Standing(
-        state=retired[0] if retired else _state(freeze, bool(decided), contested, late, waiting, any_run),
+        state=retired[0] if retired else _state(freeze, bool(decided), contested, late, rungs.waiting, any_run),
         overdue=late,
         freeze=freeze,
         decide=decided[0] if decided and not contested else None,
         disposition=decided[1].body.disposition if decided and not contested else None,
-        complete_rungs=complete,
-        waiting_rungs=waiting,
+        complete_rungs=rungs.complete,
+        waiting_rungs=rungs.waiting,
         retired_because=retired[1] if retired else None,
+        labels=_labels(decided, entries) if decided and not contested else (),
     )
+
+
+def _labels(decided: tuple[str, DecideEntry], entries: Sequence[tuple[str, Entry]]) -> tuple[str, ...]:
+    """What the result is called because of the contingencies that it was decided under."""
+    under = set(decided[1].body.amendments or ())
+    called = (one.body.label for key, one in entries if key in under and isinstance(one, ContingencyEntry))
+    return tuple(dict.fromkeys(called))
 
 
 def contest(deciding: Sequence[tuple[str, DecideEntry]]) -> bool:
@@ -96,16 +116,20 @@ def ancestors_of(digest: str, parents: Mapping[str, set[str]]) -> set[str]:
     return found
 
 
-def _rungs(plan: Prereg | None, entries: Sequence[tuple[str, Entry]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Rungs with a complete run that may count, and rungs of the ladder that still wait for one."""
+def _rungs(plan: Prereg | None, entries: Sequence[tuple[str, Entry]]) -> Rungs:
     done = {
         entry.body.rung
         for _, entry in entries
-        if isinstance(entry, RunEntry) and entry.body.complete and not entry.body.rejections
+        if isinstance(entry, RunEntry) and _answers(entry) and not entry.body.rejections
     }
     rungs = plan.ladder.rungs if plan else ()
     complete = tuple(rung.id for rung in rungs if rung.id in done)
-    return complete, tuple(rung.id for rung in rungs if rung.id not in done and rung.run_if is None)
+    return Rungs(complete, tuple(rung.id for rung in rungs if rung.id not in done and rung.run_if is None))
+
+
+def _answers(entry: RunEntry) -> bool:
+    """Whether a run needs no other in its place; one that fell behind a frozen curve does not."""
+    return entry.body.complete or entry.body.outcome.curve is not None
 
 
 def _state(

@@ -40,7 +40,7 @@ def read_metric(metric: Metric, run: Run) -> Value:
     if isinstance(definition, Unknown):
         return definition
     if metric.series is not None:
-        return _of_series(metric, run, definition)
+        return other_spacing(run, metric.series, metric.every) or _of_series(metric, run, definition)
     return _of_value(metric, run, definition)
 
 
@@ -57,6 +57,16 @@ def readable(run: Run, source: str, unit: str) -> Definition | Unknown:
             detail=f"{source} is in {definition.unit}, which cannot be read as {unit}",
         )
     return definition
+
+
+def other_spacing(run: Run, series: str, every: int | None) -> Unknown | None:
+    """Unknown when a sample of the series covers other steps than the plan says: one a step where it says nothing."""
+    found = run.definitions[series].steps_per_sample if series in run.definitions else None
+    if (found or 1) == (every or 1):
+        return None
+    ours, theirs = ("1 step" if one in (None, 1) else f"{one} steps" for one in (every, found))
+    detail = f"a sample of {series} of {run.rung} covers {theirs}, and the plan reads samples of {ours}"
+    return Unknown(unknown="not_comparable", detail=detail)
 
 
 def absent_ranks(run: Run) -> Unknown | None:

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from ledger import stats
 from ledger.comparability import differences
-from ledger.metrics import absent_ranks, numbers_of
+from ledger.metrics import absent_ranks, numbers_of, other_spacing
 from ledger.model.guards import OverlayGuard
 from ledger.model.plan import Prereg
 from ledger.model.run import Run
@@ -28,9 +28,6 @@ RunByRung = Mapping[str, Run | Unknown]
 
 _PERTURBED = ("warm_start_digest", "start_digest")
 """Facts in which a re-run from weights moved by one unit in the last place differs from its control by design."""
-
-
-AMBIGUOUS = "inside the frozen ambiguous zone: run the calibration rung; the band stays as it is"
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ def _overlay_point(
         what=what,
         worst=_in_unit(guard, apart[step], runs),
         limit=_in_unit(guard, limits[step], runs),
-        step=step,
+        step=step * (guard.every or 1),
         reason=reason,
     )
 
@@ -103,7 +100,7 @@ def _judge(guard: OverlayGuard, differences: list[Fraction], limits: list[Fracti
     if all(difference <= lower * limit for difference, limit in pairs):
         return "pass", None
     if all(difference <= upper * limit for difference, limit in pairs):
-        return "ambiguous", AMBIGUOUS
+        return "ambiguous", None
     return "fail", "outside the frozen band"
 
 
@@ -120,12 +117,18 @@ def _arbitrate(
         if not isinstance(curve, Unknown):
             spreads.append(_apart(curve, control))
     if not spreads:
-        return "ambiguous", AMBIGUOUS
+        return "ambiguous", _what_settles(guard, plan)
     own = stats.running_maximum([max(at_step) for at_step in zip(*spreads, strict=True)])
     lower = fraction_of(guard.ambiguous.above) if guard.ambiguous else Fraction(1)
     if all(apart <= max(lower * limit, noise) for apart, limit, noise in zip(*found, own, strict=True)):
         return "pass", "in the ambiguous zone, and no further apart than the control from its own re-run"
     return "fail", "in the ambiguous zone, and further apart than the control from its own re-run"
+
+
+def _what_settles(guard: OverlayGuard, plan: Prereg) -> str:
+    rungs = arbiters_of(guard, plan)
+    way = f"run {' and '.join(rungs)}, which settles it" if rungs else "no calibration rung is left to settle it"
+    return f"inside the frozen ambiguous zone: {way}; the band stays as it is"
 
 
 def _curve(guard: OverlayGuard, rung: str, plan: Prereg, runs: RunByRung) -> Curve | Unknown:
@@ -137,6 +140,8 @@ def _curve(guard: OverlayGuard, rung: str, plan: Prereg, runs: RunByRung) -> Cur
         return failed(run)
     if (absent := absent_ranks(run)) is not None:
         return absent
+    if (other := other_spacing(run, guard.series, guard.every)) is not None:
+        return other
     by_rank: list[list[Fraction]] = []
     for rank in sorted(run.ranks, key=lambda one: one.rank):
         numbers = numbers_of(rank.series.get(guard.series, ()), f"{guard.series} of {rung}, rank {rank.rank}")
@@ -148,8 +153,10 @@ def _curve(guard: OverlayGuard, rung: str, plan: Prereg, runs: RunByRung) -> Cur
     if len({len(numbers) for numbers in by_rank}) != 1:
         return Unknown(unknown="invalid", detail=f"ranks of {rung} have different numbers of samples of {guard.series}")
     # A curve cut short would overlay all the better for what it leaves out.
-    if len(by_rank[0]) < plan.ladder.steps:
-        detail = f"{rung} has {len(by_rank[0])} of {plan.ladder.steps} steps of {guard.series}"
+    wanted = plan.ladder.steps_of(rung) // (guard.every or 1)
+    if len(by_rank[0]) < wanted:
+        what = "steps" if (guard.every or 1) == 1 else f"samples of {guard.every} steps"
+        detail = f"{rung} has {len(by_rank[0])} of {wanted} {what} of {guard.series}"
         return Unknown(unknown="too_few_samples", detail=detail)
     return list(zip(*by_rank, strict=True))
 

@@ -1,30 +1,34 @@
-"""The plan and the rules as they stand after amendments: the freeze entry, and the amend entries in their order.
+"""The plan and the rules as they stand: the freeze entry, with its amendments and fired contingencies in their order.
 
-Pure. It says what may be amended and when, and names what an amendment has spoilt; it reads and writes no file.
+Pure. It says what may be amended and when; it reads and writes no file.
 What a harness reads can never be amended. What decides can be amended as long as no run is there. The rest always.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ledger.errors import InputError, IntegrityError, Problem, StateError
+from ledger import budget
+from ledger.course import Fired, applied, fired_in
+from ledger.errors import InputError, IntegrityError, StateError
 from ledger.fields import find_path, same, value_at, with_value
-from ledger.lifecycle import ancestors_of
 from ledger.model.base import load
 from ledger.model.entries import Entry, FreezeEntry, RunEntry
 from ledger.model.envelope import FrozenRule
-from ledger.model.events import AmendEntry, Change, Phase
+from ledger.model.events import AmendEntry, Change, ContingencyEntry, Phase
 from ledger.model.plan import Prereg
 
-NEVER = ("schema", "id", "supersedes", "workload", "ladder", "code", "kill", "scope.held_constant", "scope.varies")
-"""What a harness reads, or what the record is: another of it is another record."""
+NEVER = (
+    *("schema", "id", "supersedes", "workload", "ladder", "code", "kill", "banked"),
+    *("scope.held_constant", "scope.varies"),
+)
+"""What a harness reads, what freeze pinned, or what the record is: another of it is another record."""
 
-BEFORE_DATA = ("ladder.attempts", "ladder.exclude")
+BEFORE_DATA = ("ladder.attempts", "ladder.consequences", "ladder.exclude", "ladder.pool")
 """Parts of what can never be amended that a harness does not read; they decide, so before data they may be."""
 
 ALWAYS = (
@@ -44,7 +48,11 @@ ALWAYS = (
     "rides",
     "notes",
 )
-"""What neither a harness nor the rule reads. Whatever stands in no list decides, and may be amended before data."""
+"""What neither a harness nor the rule reads. Whatever stands in no list decides (stages and contingencies too), and may
+be amended before data."""
+
+PROJECTED_FROM = ("budget.devices", "budget.step", "budget.load", "budget.eval", "budget.save")
+"""What a contingency that is called for by a projected cost is judged by, besides runs."""
 
 Numbered = tuple[str, Entry]
 """An entry with its digest."""
@@ -54,40 +62,51 @@ Numbered = tuple[str, Entry]
 class Protocol:
     """What holds: ``freeze`` is the freeze entry with the amended plan and rules in it; ``amendments`` in order.
 
-    ``since`` is when what decides was last amended, if it was.
+    ``since`` is when what decides was last amended, if it was; what fired contingencies change is in the plan too.
     """
 
     digest: str
     freeze: FreezeEntry
     amendments: tuple[tuple[str, AmendEntry], ...] = ()
     since: str | None = None
+    fired: tuple[Fired, ...] = ()
 
     @property
     def plan(self) -> Prereg:
-        """The plan as amended."""
+        """The plan as amended, and as changed by the contingencies that fired."""
         return self.freeze.body.plan
 
 
 def protocol(freeze: tuple[str, FreezeEntry], entries: Iterable[Numbered]) -> Protocol:
-    """The protocol after every amend entry among ``entries``, which come in the order of the record.
+    """The protocol after every amend and contingency entry among ``entries``, which come in the order of the record.
 
-    Where two branches amended one field apart, the later entry stands; :func:`spoilt` names it if that decides.
+    Where two branches amended one field apart, the later entry stands; ``ledger/spoilt.py`` names it if that decides.
     Raises IntegrityError when what the amendments leave is no plan.
     """
     digest, entry = freeze
-    amends = tuple((key, one) for key, one in entries if isinstance(one, AmendEntry))
     body = entry.body
     document = body.plan.to_json()
     updates: dict[str, Any] = {}
     since: str | None = None
-    for _, amend in amends:
-        before, document = document, _changed(document, amend.body.changes)
-        since = amend.at if decides_differently(before, document) else since
-        updates |= {name: part for name in ("rules", "cost") if (part := getattr(amend.body, name)) is not None}
-    if any(amend.body.changes for _, amend in amends):
-        updates["plan"] = _plan(document)
+    amends: list[tuple[str, AmendEntry]] = []
+    changed: list[Numbered] = []
+    for key, one in entries:
+        if isinstance(one, AmendEntry):
+            amends.append((key, one))
+            before, document = document, changed_by(document, one.body.changes)
+            since = one.at if decides_differently(before, document) else since
+            updates |= {name: part for name in ("rules", "cost") if (part := getattr(one.body, name)) is not None}
+        elif isinstance(one, ContingencyEntry):
+            changed.append((key, one))
+            document = applied(document, one.body.contingency)
+    plan = body.plan
+    if changed or any(amend.body.changes for _, amend in amends):
+        plan = updates["plan"] = _plan(document)
+    fired = fired_in(plan, changed)
+    if fired:
+        updates["cost"] = budget.estimate(plan)
     amended = entry.model_copy(update={"body": body.model_copy(update=updates)})
-    return Protocol(digest, amended, amends, since)
+    return Protocol(digest, amended, tuple(amends), since, fired)
 
 
 def _plan(document: Mapping[str, Any]) -> Prereg:
@@ -97,7 +116,8 @@ def _plan(document: Mapping[str, Any]) -> Prereg:
         raise IntegrityError.of(error.at("the plan as amended").problems) from None
 
 
-def _changed(document: dict[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
+def changed_by(document: dict[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
+    """A plan, as plain data, with ``changes`` made as far as it has their places."""
     for change in changes:
         # A place that another branch took away has nothing to change any more; a forged one is found by verify.
         with suppress(InputError):
@@ -165,64 +185,20 @@ def touched(before: Prereg, after: Prereg, names: Sequence[str]) -> list[str]:
 def decides_differently(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """The fields in which two plans, as plain data, differ, that decide."""
     free = {name.split(".")[0] for name in (*NEVER, *ALWAYS)}
-    decide = [*BEFORE_DATA, *sorted({*one, *other} - free)]
+    # What a ladder is projected to cost may change what its rungs run: then the figures it is projected from decide.
+    figures = PROJECTED_FROM if _projects(one) or _projects(other) else ()
+    decide = [*BEFORE_DATA, *figures, *sorted({*one, *other} - free)]
     return [name for name in decide if not same(*(value_at(data, tuple(name.split("."))) for data in (one, other)))]
+
+
+def _projects(document: Mapping[str, Any]) -> bool:
+    contingencies = (document.get("contingencies") or {}).values()
+    return any("projected_above" in one["when"] for one in contingencies)
 
 
 def phase_of(ancestors: Iterable[Entry]) -> Phase:
     """Whether data were there, as the entries before say."""
     return "after_data" if any(isinstance(one, RunEntry) for one in ancestors) else "before_data"
-
-
-def spoilt(freeze: tuple[str, FreezeEntry], entries: Sequence[Numbered]) -> list[Problem]:
-    """Why the record cannot decide: amendments of what decides that a run, or each other, did not see."""
-    parents = {key: set(entry.parents) for key, entry in entries}
-    deciding = list(_deciding(freeze, entries, parents))
-    return [*_beside_runs(deciding, entries, parents), *_beside_each_other(deciding, parents)]
-
-
-def _deciding(
-    freeze: tuple[str, FreezeEntry], entries: Sequence[Numbered], parents: Mapping[str, set[str]]
-) -> Iterator[str]:
-    for key, entry in entries:
-        if isinstance(entry, AmendEntry) and entry.body.changes:
-            seen = ancestors_of(key, parents)
-            before = [pair for pair in entries if pair[0] in seen]
-            plan = protocol(freeze, before).plan.to_json()
-            if decides_differently(plan, _changed(plan, entry.body.changes)):
-                yield key
-
-
-def _beside_runs(
-    deciding: Sequence[str], entries: Sequence[Numbered], parents: Mapping[str, set[str]]
-) -> Iterator[Problem]:
-    for run, entry in entries:
-        if not isinstance(entry, RunEntry):
-            continue
-        for key in deciding:
-            if key not in ancestors_of(run, parents):
-                yield Problem(
-                    "amended_beside_data",
-                    "what decides was amended beside a run, not before it",
-                    where=f"amend {key}",
-                    expected=f"run {entry.body.run_id} to follow it",
-                    found="a run on another branch",
-                    hint="this record does not decide: start a new one with ledger draft NEW-ID --supersedes",
-                )
-
-
-def _beside_each_other(deciding: Sequence[str], parents: Mapping[str, set[str]]) -> Iterator[Problem]:
-    seen = {key: ancestors_of(key, parents) for key in deciding}
-    newest = [key for key in deciding if not any(key in seen[other] for other in deciding)]
-    if len(newest) > 1:
-        yield Problem(
-            "amended_apart",
-            "what decides was amended on two branches that have not seen each other",
-            where=f"amend {newest[-1]}",
-            expected="one line of amendments",
-            found=", ".join(newest),
-            hint="amend what decides once more, so that one amendment follows both; before any run is taken in",
-        )
 
 
 def same_rules(one: Sequence[FrozenRule], other: Sequence[FrozenRule]) -> bool:

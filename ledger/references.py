@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ledger.model.ladder import Role
+from ledger.model.base import EvidenceClass
+from ledger.model.ladder import Metric, Role
 from ledger.model.plan import Prereg
 from ledger.model.reads import ATTRIBUTES, DECIDING, CompareRead, HalfBandRead, PairedRead, Read, SeriesRead
 from ledger.units import Dimension, parse_unit
@@ -38,9 +39,9 @@ class Namespace:
         of_reads = {f"{name}.{part}": read.unit for name, read in self.reads.items() for part in parts_of(read)}
         of_winners = {
             f"{winner}.{name}": metric.unit
-            for winner, own in (self.plan.select or {}).items()
+            for winner in self.plan.select or {}
             for name, metric in self.plan.metrics.items()
-            if name != own.metric  # of many, the number that won is the luckiest: it confirms nothing
+            if name not in selecting_metrics(self.plan, winner)
         }
         return {**of_metrics, **of_winners, **of_reads}
 
@@ -88,10 +89,42 @@ class Namespace:
             return (self.plan.select or {})[arm].among
         return () if arm in (self.plan.banked or {}) else (arm,)
 
+    def used(self, reference: str) -> tuple[str, ...]:
+        """The rungs, of what is known to stand for each arm, whose runs a reference is computed from."""
+        read = self.reads.get(rung_of(reference))
+        return self.looked_at(reference) if isinstance(read, HalfBandRead) else self.compared(reference)
+
+    def banked(self, reference: str) -> tuple[str, ...]:
+        """The banked runs that a reference is computed from."""
+        read = self.reads.get(rung_of(reference))
+        arms = compared_in(read) if read is not None else ()
+        return tuple(dict.fromkeys(arm for arm in arms if arm in (self.plan.banked or {})))
+
+    def classes(self, reference: str) -> tuple[EvidenceClass, ...]:
+        """The classes of the banked numbers that a reference is computed from, without repeats."""
+        return tuple(dict.fromkeys((self.plan.banked or {})[name].evidence_class for name in self.banked(reference)))
+
     def may_decide(self, reference: str) -> bool:
         """Whether an outcome may refer to it; of a read, its purpose says so."""
         read = self.reads.get(rung_of(reference))
         return read is None or read.purpose in DECIDING
+
+
+def selecting_metrics(plan: Prereg, winner: str) -> tuple[str, ...]:
+    """The metrics by which a winner was selected, under whatever name: of many, the number that won is the luckiest.
+
+    Such a number confirms nothing, so no rule may refer to it.
+    """
+    own = (plan.select or {})[winner].metric
+    if own is None or own not in plan.metrics:
+        return ()
+    source = source_of(plan.metrics[own])
+    return tuple(name for name, metric in plan.metrics.items() if source_of(metric) == source)
+
+
+def source_of(metric: Metric) -> tuple[str | None, ...]:
+    """What of a run file a metric is read off."""
+    return (metric.series, metric.value, metric.phase)
 
 
 def rung_of(reference: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ledger import budget
@@ -58,19 +58,32 @@ class Spent:
         return self.projected > self.gate
 
 
-def turns(plan: Prereg, attempted: Sequence[Attempted]) -> list[Turn]:
-    """Every turn still to be made, in order: rounds forth and back (ABBA), then rungs that run on a condition."""
+def turns(plan: Prereg, attempted: Sequence[Attempted], unopened: Mapping[str, str] | None = None) -> list[Turn]:
+    """Every turn still to be made, in order: rounds forth and back (ABBA), then rungs that run on a condition.
+
+    A plan with stages makes them all for one stage before the next; ``unopened`` says why a rung may not run now.
+    """
     done = Counter(one.run.rung for one in attempted if one.complete)
+    # That it fell behind a frozen curve is the rung's answer, in whatever round.
+    done.update({one.run.rung: plan.ladder.times for one in attempted if one.run.outcome.curve is not None})
     waiting: list[Turn] = []
-    for number in range(plan.ladder.rounds):
-        order = plan.ladder.rungs if number % 2 == 0 else plan.ladder.rungs[::-1]
-        for rung in order:
-            if rung.run_if is None and done[rung.id] <= number:
-                waiting.append(Turn(rung, number + 1))
-    for rung in plan.ladder.rungs:
-        if rung.run_if is not None and not done[rung.id]:
-            waiting.append(Turn(rung, 1, _condition(plan, rung, attempted, bool(waiting))))
-    return waiting
+    for part in _parts(plan):
+        for number in range(plan.ladder.times):
+            for rung in part if number % 2 == 0 else part[::-1]:
+                if rung.run_if is None and done[rung.id] <= number:
+                    waiting.append(Turn(rung, number + 1))
+        for rung in part:
+            if rung.run_if is not None and not done[rung.id]:
+                more_to_come = any(turn.left_out is None for turn in waiting)
+                waiting.append(Turn(rung, 1, _condition(plan, rung, attempted, more_to_come)))
+    return [replace(turn, left_out=(unopened or {}).get(turn.rung.id, turn.left_out)) for turn in waiting]
+
+
+def _parts(plan: Prereg) -> list[tuple[Rung, ...]]:
+    """The rungs that run together: all of them, or those of each stage."""
+    stages = [stage.rungs for stage in plan.stages or ()]
+    found = [tuple(rung for rung in plan.ladder.rungs if rung.id in stage) for stage in stages]
+    return found or [plan.ladder.rungs]
 
 
 def _condition(plan: Prereg, rung: Rung, attempted: Sequence[Attempted], more_to_come: bool) -> str | None:
@@ -104,33 +117,46 @@ def fired(plan: Prereg, attempted: Sequence[Attempted]) -> str | None:
     """
     comparisons = [kill.when for kill in plan.kill or () if kill.when is not None]
     events = [kill.on for kill in plan.kill or () if kill.on is not None]
+    curves = [kill for kill in plan.kill or () if kill.against is not None]
     for one in attempted:
         outcome = one.run.outcome
         if outcome.kind != "killed":
             continue
         if outcome.kill is not None and outcome.kill < len(comparisons):
             return f"{comparisons[outcome.kill]} fired in {one.run.run_id}"
+        if outcome.curve is not None and outcome.curve < len(curves) and (gives := curves[outcome.curve].gives):
+            return f"{one.run.run_id} fell behind its reference curve, which gives {gives}"
         named = [event for event in events if f"kill condition {event}" in (outcome.message or "")]
         if named:
             return f"{named[0]} fired in {one.run.run_id}"
     return None
 
 
-def spending(plan: Prereg, attempted: Sequence[Attempted], remaining: int) -> Spent | None:
-    """Cost so far, and projected for ``remaining`` more attempts at the mean cost of those made; None without budget.
+def spending(plan: Prereg, attempted: Sequence[Attempted], remaining: Sequence[str]) -> Spent | None:
+    """Cost so far, and projected at the end of one more attempt of each rung of ``remaining``; None without budget.
 
-    Before the first attempt the plan's own estimate of a rung stands in.
+    An attempt to come costs its load, evaluations and saves as the budget has them, and its steps at what a step took.
     """
     if plan.budget is None:
         return None
     gate = parse_quantity(plan.budget.gate)
     devices = plan.budget.devices if gate.unit.dimension == budget.GPU_TIME.dimension else 1
-    costs = [one.seconds * devices for one in attempted]
-    spent = sum(costs, Fraction(0))
-    a_rung = spent / len(costs) if costs else budget.one_rung(plan) * devices
-    projected = spent + remaining * a_rung
+    spent = sum((one.seconds for one in attempted), Fraction(0)) * devices
+    step = seconds_a_step(plan, attempted)
+    projected = spent + sum((budget.rung_seconds(plan, rung, step) for rung in remaining), Fraction(0)) * devices
     words = (
-        f"spent {display(spent, gate.unit)} in {len(costs)} attempts, loads included; "
+        f"spent {display(spent, gate.unit)} in {len(attempted)} attempts, loads included; "
         f"projected {display(projected, gate.unit)} of a gate of {display(gate.base, gate.unit)}"
     )
     return Spent(spent, projected, gate.base, words)
+
+
+def seconds_a_step(plan: Prereg, attempted: Sequence[Attempted]) -> Fraction:
+    """What a step took: the time of all attempts, less the loads, evaluations and saves that the budget states.
+
+    The plan's own figure before any step was made; a budget is needed.
+    """
+    steps = sum(one.run.counts.steps for one in attempted)
+    besides = sum((budget.besides_steps(plan, one.run.counts) for one in attempted), Fraction(0))
+    took = sum((one.seconds for one in attempted), Fraction(0))
+    return max(took - besides, Fraction(0)) / steps if steps else budget.step_seconds(plan)

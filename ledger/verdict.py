@@ -9,7 +9,10 @@ from collections.abc import Mapping, Sequence
 
 from ledger.model.decision import INCONCLUSIVE
 from ledger.model.trace import Clause, GuardTrace, RuleTrace, Truth
-from ledger.model.values import Measured, words
+from ledger.model.values import Measured, Unknown, Value, words
+
+_FEW = 3
+"""Numbers told one by one, where there may be many."""
 
 
 def both(one: Truth, other: Truth) -> Truth:
@@ -31,6 +34,32 @@ def guard_truth(guard: GuardTrace) -> Truth:
     return "false" if guard.verdict == "fail" else "unknown"
 
 
+def is_recorded(value: Value) -> bool:
+    """Whether an outcome that records has its number: measured, or the fact that it ran out of memory."""
+    return isinstance(value, Measured) or value.unknown == "oom"
+
+
+def recorded(values: Mapping[str, Value]) -> tuple[Truth, str]:
+    """Whether each number that an outcome records is there, and what is to be said of that.
+
+    One that is not there may still be, so it is never false by itself.
+    """
+    missing = {name: value for name, value in values.items() if not is_recorded(value)}
+    if missing:
+        told = [f"{name} is {_unknown_words(value)}" for name, value in list(missing.items())[:_FEW]]
+        return "unknown", "; ".join([*told, *([f"and {len(missing) - _FEW} more"] if len(missing) > _FEW else [])])
+    which = f"each of {', '.join(values)}" if len(values) <= 2 * _FEW else f"each of its {len(values)} numbers"
+    bounded = [f"{name}: {words(value)}" for name, value in values.items() if isinstance(value, Unknown)]
+    if bounded:
+        return "true", f"{which} was measured, or ran out of memory ({'; '.join(bounded)})"
+    return "true", f"{which} was measured"
+
+
+def _unknown_words(value: Value) -> str:
+    detail = value.detail if isinstance(value, Unknown) else None
+    return words(value) + (f": {detail}" if detail else "")
+
+
 def why_decided(disposition: str, traces: Sequence[RuleTrace], guards: Mapping[str, GuardTrace]) -> str:
     """One sentence an outcome before and including the one reached."""
     parts = []
@@ -48,6 +77,8 @@ def why_decided(disposition: str, traces: Sequence[RuleTrace], guards: Mapping[s
 
 def _held(trace: RuleTrace) -> str:
     """A rule with ``or`` or ``not`` can hold while a clause of it does not."""
+    if trace.reason is not None:
+        return trace.reason
     all_true = all(clause.verdict == "true" for clause in trace.clauses)
     return "every clause of its rule holds" if all_true else "its rule holds"
 
@@ -60,6 +91,7 @@ def _short_of(trace: RuleTrace, guards: Mapping[str, GuardTrace]) -> str:
     """Why an outcome is false or unknown: the clauses and guards that made it so."""
     wanted = trace.verdict
     reasons = [clause_words(clause) for clause in trace.clauses if clause.verdict == wanted]
+    reasons += [trace.reason] if trace.reason is not None and trace.rule_verdict == wanted else []
     reasons += [
         f"guard {name} {_guard_words(guards[name])}" for name in trace.requires if guard_truth(guards[name]) == wanted
     ]

@@ -213,9 +213,9 @@ class World:
 
 
 def _modules_with_a_clock() -> list[Any]:
-    from ledger.cli import evidence, later, plan, publish
+    from ledger.cli import evidence, later, plan, publish, run
 
-    return [evidence, later, plan, publish]
+    return [evidence, later, plan, publish, run]
 
 
 def _invoke(main: Any, args: list[str]) -> Result:

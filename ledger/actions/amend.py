@@ -46,7 +46,7 @@ def amend(record: Record, file: Path, name: str, reason: str, at: str, by: Mappi
     with record.lock():
         loaded = Loaded(record)
         frozen = loaded.need_live("amend")
-        held = Protocol(frozen.digest, frozen.entry)
+        held = Protocol(frozen.digest, frozen.entry, fired=frozen.fired)
         phase = phase_of(entry for _, entry in loaded.entries)
         try:
             body = amend_body(held, phase, name, reason, changes, THIS_TOOL)

@@ -5,18 +5,23 @@ It writes nothing. A frozen plan can be checked too: the list then tells what wa
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from ledger import budget
+from ledger.actions.runnable import harness_problems
+from ledger.course.wording import outcome_words
 from ledger.derive.freeze import plan_from
-from ledger.errors import InputError, Problem, RuleError
+from ledger.errors import InputError, Problem
 from ledger.model.base import place
 from ledger.model.budget import Cost
 from ledger.model.decision import INCONCLUSIVE
 from ledger.model.plan import Prereg
 from ledger.plancheck import check_plan
+from ledger.plancheck.readiness import is_record_id
+from ledger.plancheck.rules import read_rule
 from ledger.reads import in_words as read_words
+from ledger.references import Namespace
 from ledger.rules import in_words, parse
 from ledger.rules.table import Case, DecisionTable
 from ledger.store import Record
@@ -40,15 +45,33 @@ class Checked:
         return [problem for problem in self.problems if problem.severity == severity]
 
 
-def check(record: Record) -> Checked:
-    """Every problem of the record's plan file, with its line; and each rule back in words."""
+def check(record: Record, *, ask_harness: bool = False) -> Checked:
+    """Every problem of the record's plan file, with its line; and each rule back in words.
+
+    ``ask_harness``: also what the bundled harness says of the plan, where it is the one to run it.
+    """
     try:
-        return check_bytes(record.id, record.prereg_bytes())
+        found = check_bytes(record.id, record.prereg_bytes(), ask_harness=ask_harness)
+        return replace(found, problems=(*found.problems, *_runs_after(record, found.plan)))
     except InputError as error:  # too large to be read
         return Checked(record.id, None, tuple(map(_in_full, error.problems)), None, {})
 
 
-def check_bytes(record_id: str, prereg: bytes) -> Checked:
+def _runs_after(record: Record, plan: Prereg | None) -> Iterator[Problem]:
+    """Of the records that this one runs after: which are here, so that ``ledger run`` waits, and which are not."""
+    for name in (plan.window.after if plan and plan.window else None) or ():
+        if not is_record_id(name):
+            continue
+        here = (record.path.parent / name).is_dir()
+        text = (
+            f"ledger run waits until {name} is decided, or all of it has run"
+            if here
+            else f"{name} is no record of this ledger: that it ended first is left to people to keep"
+        )
+        yield Problem("runs_after" if here else "left_to_people", text, where="window.after", severity="warning")
+
+
+def check_bytes(record_id: str, prereg: bytes, *, ask_harness: bool = False) -> Checked:
     """The same for the plan in ``prereg``, as the plan of the record ``record_id``."""
     try:
         document = parse_yaml(prereg)
@@ -69,6 +92,8 @@ def check_bytes(record_id: str, prereg: bytes) -> Checked:
             ),
         )
     broken = any(problem.severity == "error" for problem in problems)
+    if ask_harness:
+        problems += harness_problems(plan, document.positions)
     told = tuple(map(_in_full, problems))
     if broken:
         return Checked(record_id, plan, told, _cost(plan, broken), _words(plan))
@@ -99,16 +124,18 @@ def _cost(plan: Prereg, broken: bool) -> Cost | None:
 
 def _table(plan: Prereg) -> DecisionTable:
     cases = [
-        Case(outcome.name, parse(outcome.when) if outcome.when else None, outcome.requires or ())
-        for outcome in plan.decision.outcomes
+        Case(one.name, parse(one.when) if one.when else None, one.requires or (), one.records or ())
+        for one in plan.decision.outcomes
     ]
     return DecisionTable.of(cases, INCONCLUSIVE)
 
 
 def _words(plan: Prereg) -> dict[str, str]:
-    """Each rule that parses, in words; what is wrong with one that does not is among the problems."""
-    told = {}
+    """Each rule that parses and fits its types, in words; what is wrong with another is among the problems."""
+    told, names = {}, Namespace(plan)
     for outcome in plan.decision.outcomes:
-        with suppress(RuleError):
-            told[outcome.name] = "otherwise" if outcome.when is None else in_words(parse(outcome.when))
+        if outcome.when is None:
+            told[outcome.name] = outcome_words(outcome)
+        elif (expr := read_rule(outcome.when, names)[0]) is not None:
+            told[outcome.name] = in_words(expr)
     return told

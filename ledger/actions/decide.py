@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ledger.actions.banked import kept_of
 from ledger.actions.reading import THIS_TOOL, Loaded
 from ledger.derive import decide_body
 from ledger.errors import StateError
@@ -38,7 +39,8 @@ def decide(record: Record, at: str, by: Mapping[str, str] | None) -> Decided:
         frozen = loaded.need_live("decide")
         if loaded.spoilt:
             raise StateError.of(loaded.spoilt)
-        body = decide_body(frozen.digest, frozen.entry, loaded.intakes(), THIS_TOOL, loaded.entries)
+        banked = kept_of(record, frozen.entry)
+        body = decide_body(frozen.digest, frozen.entry, loaded.intakes(), THIS_TOOL, loaded.entries, banked)
         deciding = standing_decisions(loaded.entries)
         # Branches that decided apart are joined by the rule over all that they saw; what they decided stays and shows.
         joins = contest(deciding)

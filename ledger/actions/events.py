@@ -1,16 +1,19 @@
-"""Tell a deviation, or withdraw a record: entries that say what happened and change no field of the plan.
+"""Tell a deviation, fire a contingency or withdraw a record: entries that say what happened.
 
-Neither takes anything away. A withdrawn record stays, with its reason, as a tombstone.
+None takes anything away. A withdrawn record stays, with its reason, as a tombstone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ledger.actions.banked import kept_of
 from ledger.actions.reading import THIS_TOOL, Frozen, Loaded
+from ledger.actions.standing import refuse_decided
+from ledger.derive.events import contingency_body
 from ledger.errors import InputError
-from ledger.model.events import DeviateBody, WithdrawBody
-from ledger.protocol import phase_of
+from ledger.model.events import ContingencyBody, ContingencyEntry, DeviateBody, WithdrawBody
+from ledger.protocol import Protocol, phase_of
 from ledger.store import Record, Stored
 
 
@@ -34,6 +37,26 @@ def deviate(
             tool=THIS_TOOL,
         )
         return record.append("deviate", at, body.to_json(), by), body
+
+
+def fire(record: Record, name: str, at: str, by: Mapping[str, str] | None) -> tuple[str, ContingencyBody, bool]:
+    """The digest and body of the contingency entry for ``name``, written at ``at``, and whether it was there already.
+
+    Raises StateError for a draft, a record that is retired or decided, and a contingency that is not called for by the
+    runs taken in or comes too late; InputError for one that the plan does not declare.
+    """
+    with record.lock():
+        loaded = Loaded(record)
+        frozen = loaded.need_live("fire")
+        for key, entry in loaded.entries:
+            if isinstance(entry, ContingencyEntry) and entry.body.contingency == name:
+                return key, entry.body, True
+        refuse_decided(loaded, "nothing is left to change")
+        held = Protocol(frozen.digest, frozen.entry, fired=frozen.fired)
+        phase = phase_of(entry for _, entry in loaded.entries)
+        banked = kept_of(record, frozen.entry)
+        body = contingency_body(held, phase, name, loaded.intakes(), THIS_TOOL, banked)
+        return record.append("contingency", at, body.to_json(), by).digest, body, False
 
 
 def withdraw(record: Record, reason: str, at: str, by: Mapping[str, str] | None) -> tuple[Stored, WithdrawBody]:

@@ -1,6 +1,6 @@
 """Make a plan immutable: refuse whatever would make its word worth less, then write the freeze entry.
 
-The order of refusals is fixed: state, errors in the plan, what it still waits for, then code and baselines.
+The order of refusals is fixed: state, errors in the plan, what it still waits for, then banked runs, code, baselines.
 """
 
 from __future__ import annotations
@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ledger import vcs
+from ledger.actions.banked import find_banked, kept_with
 from ledger.actions.check import check_bytes
 from ledger.actions.reading import THIS_TOOL, Loaded
+from ledger.actions.revisions import with_revisions
 from ledger.actions.supersede import check_superseded, mark_superseded
 from ledger.derive import Pins, freeze_body
 from ledger.errors import InputError, LedgerError, Problem, StateError
@@ -52,9 +54,12 @@ def freeze(ledger: Ledger, record: Record, at: str, by: Mapping[str, str] | None
                 found="none around it",
                 hint="git init, or freeze without --commit",
             )
-        pins = Pins(_code(plan, repo), _baselines(plan, repo), THIS_TOOL)
+        found = find_banked(ledger, plan)
+        banked = {name: one.kept.pin for name, one in found.items()} or None
+        pins = Pins(with_revisions(_code(plan, repo), plan, repo), _baselines(plan, repo), THIS_TOOL, banked)
         body = freeze_body(loaded.prereg, plan, pins, freeze_notes(plan))
-        stored = record.append("freeze", at, body.to_json(), by)
+        with kept_with(record, found):
+            stored = record.append("freeze", at, body.to_json(), by)
         if old is not None:
             mark_superseded(old, plan, stored, at, by)
     if commit and repo is not None:
@@ -80,7 +85,7 @@ def _completed(ledger: Ledger, loaded: Loaded, at: str, by: Mapping[str, str] | 
 
 
 def _sound_plan(record_id: str, prereg: bytes) -> Prereg:
-    checked = check_bytes(record_id, prereg)
+    checked = check_bytes(record_id, prereg, ask_harness=True)
     if errors := checked.of("error"):
         raise InputError.of(errors)
     if blockers := checked.of("blocker"):

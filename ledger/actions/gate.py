@@ -6,10 +6,12 @@ The record is verified first: a decision that does not verify answers nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ledger import vcs
 from ledger.actions.reading import Loaded
+from ledger.actions.standing import standing_of
+from ledger.course.follow_ups import owed, still_open
 from ledger.errors import ExitCode, InputError, IntegrityError
 from ledger.model.decision import INCONCLUSIVE, VOID
 from ledger.store import Ledger, Record
@@ -27,8 +29,10 @@ class Gated:
     why: str
 
 
-def gate(ledger: Ledger, record: Record, required: Sequence[str], today: str) -> Gated:
-    """Whether the decision is one of ``required``.
+def gate(
+    ledger: Ledger, record: Record, required: Sequence[str], today: str, *, follow_ups_done: bool = False
+) -> Gated:
+    """Whether the decision is one of ``required``, and, if asked, nothing that it obliges is left to do.
 
     Raises InputError for a name that is no outcome of the plan, IntegrityError when the record does not verify.
     """
@@ -48,11 +52,16 @@ def gate(ledger: Ledger, record: Record, required: Sequence[str], today: str) ->
                 found=name,
                 hint="correct --require",
             )
-    return _answer(loaded, tuple(required), today)
+    answer = _answer(loaded, tuple(required), today)
+    left = still_open(owed(loaded.plan, loaded.entries, today)) if follow_ups_done else []
+    if answer.answer is not ExitCode.OK or not left:
+        return answer
+    named = ", ".join(f"{one.name} ({one.state})" for one in left)
+    return replace(answer, answer=ExitCode.NO, why=f"{answer.why}, and these follow-ups are not done: {named}")
 
 
 def _answer(loaded: Loaded, required: tuple[str, ...], today: str) -> Gated:
-    standing = loaded.standing(today)
+    standing = standing_of(loaded, today)
     found = standing.disposition
     if standing.retired_because is not None:
         return Gated(loaded.record.id, None, required, ExitCode.NO, f"the record was {standing.retired_because}")
@@ -64,8 +73,9 @@ def _answer(loaded: Loaded, required: tuple[str, ...], today: str) -> Gated:
             ExitCode.UNKNOWN,
             f"no decision stands: the record is {standing.state}",
         )
+    called = f", labelled {', '.join(standing.labels)}" if standing.labels else ""
     if found in required:
-        return Gated(loaded.record.id, found, required, ExitCode.OK, f"decided {found}")
+        return Gated(loaded.record.id, found, required, ExitCode.OK, f"decided {found}{called}")
     if found == INCONCLUSIVE:
         return Gated(loaded.record.id, found, required, ExitCode.UNKNOWN, "the decision is INCONCLUSIVE")
     return Gated(loaded.record.id, found, required, ExitCode.NO, f"decided {found}, not {' or '.join(required)}")

@@ -81,5 +81,6 @@ def _derived(record: Record, run: Run, data: bytes, at: str) -> Ingested:
                 found=f"sha256 {own}",
                 hint="a run file is never edited; a new attempt gets a run id of its own",
             )
-    body = run_body(frozen.digest, frozen.entry, run, kept_as(own, len(data)), at, THIS_TOOL, frozen.since)
+    kept = kept_as(own, len(data))
+    body = run_body(frozen.digest, frozen.entry, run, kept, at, THIS_TOOL, frozen.since, frozen.fired)
     return Ingested(record.id, "", body, already=False)

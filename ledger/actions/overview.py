@@ -8,7 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ledger import vcs
+from ledger.actions.gone import gone_records
 from ledger.actions.reading import Loaded
+from ledger.actions.standing import standing_of
+from ledger.course.follow_ups import owed, still_open
 from ledger.errors import LedgerError
 from ledger.lifecycle import RETIRED
 from ledger.store import Ledger
@@ -27,6 +31,9 @@ class Overview:
     complete: int
     rungs: int
     trouble: str | None = None
+    follow_ups_open: int | None = None
+    follow_ups_overdue: int | None = None
+    labels: tuple[str, ...] | None = None
 
     @property
     def open(self) -> bool:
@@ -39,8 +46,21 @@ class Overview:
 
 
 def overview(ledger: Ledger, today: str) -> list[Overview]:
-    """One overview a record, by id, on ``today`` (YYYY-MM-DD)."""
-    return [_one(ledger, record_id, today) for record_id in ledger.record_ids()]
+    """One overview a record, by id, on ``today`` (YYYY-MM-DD); records that git holds and the disk has not, too."""
+    there = [_one(ledger, record_id, today) for record_id in ledger.record_ids()]
+    return sorted([*there, *map(_gone, _known_to_git(ledger))], key=lambda one: one.record_id)
+
+
+def _known_to_git(ledger: Ledger) -> list[str]:
+    try:
+        return gone_records(ledger, vcs.open_repo(ledger.root))
+    except (LedgerError, OSError):  # a look at what is here needs no git; ``ledger verify`` says why git cannot be read
+        return []
+
+
+def _gone(record_id: str) -> Overview:
+    trouble = f"git holds it and the disk does not; bring it back from there: git log -- records/{record_id}"
+    return Overview(record_id, record_id, "gone", None, None, False, 0, 0, trouble)
 
 
 def _one(ledger: Ledger, record_id: str, today: str) -> Overview:
@@ -51,15 +71,19 @@ def _one(ledger: Ledger, record_id: str, today: str) -> Overview:
 
 
 def _seen(loaded: Loaded, today: str) -> Overview:
-    standing, plan = loaded.standing(today), loaded.plan
+    standing, plan = standing_of(loaded, today), loaded.plan
+    left = still_open(owed(plan, loaded.entries, today))
     return Overview(
         record_id=loaded.record.id,
         title=plan.title if plan else "the plan does not read: see ledger check",
         trouble=f"PLAN CHANGED after the freeze: ledger verify {loaded.record.id}" if loaded.plan_changed else None,
         state=standing.state,
         disposition=standing.disposition,
+        labels=standing.labels or None,
         due=plan.due if plan else None,
         overdue=standing.overdue,
+        follow_ups_open=len(left) or None,
+        follow_ups_overdue=sum(one.state == "overdue" for one in left) or None,
         complete=len(standing.complete_rungs),
         rungs=len(standing.complete_rungs) + len(standing.waiting_rungs),
     )

@@ -14,16 +14,18 @@ from pathlib import Path
 from ledger import __version__, strictjson
 from ledger.accounting import Intake
 from ledger.canonical import digest
+from ledger.course import Fired
 from ledger.derive import read_plan
 from ledger.errors import InputError, IntegrityError, LedgerError, Problem, StateError
-from ledger.lifecycle import Standing, retirement, standing
+from ledger.lifecycle import retirement
 from ledger.model.base import load, load_bytes
 from ledger.model.entries import DecideEntry, Entry, EntryDocument, FreezeEntry, RunEntry
 from ledger.model.envelope import Tool
 from ledger.model.minor import as_known, is_later_minor
 from ledger.model.plan import Prereg
 from ledger.model.run import RUN_SCHEMA, Run
-from ledger.protocol import protocol, spoilt
+from ledger.protocol import protocol
+from ledger.spoilt import spoilt
 from ledger.store import Record, Stored, read_bytes
 
 RUN_MAX_BYTES = 64 * 1024 * 1024
@@ -37,10 +39,11 @@ class Frozen:
     digest: str
     entry: FreezeEntry
     since: str | None = None
+    fired: tuple[Fired, ...] = ()
 
     @property
     def plan(self) -> Prereg:
-        """The frozen plan, as amended."""
+        """The frozen plan, as amended, and as changed by the contingencies that fired."""
         return self.entry.body.plan
 
 
@@ -72,7 +75,7 @@ class Loaded:
         if not found:
             return None
         held = protocol(found[0], self.entries)
-        return Frozen(held.digest, held.freeze, held.since)
+        return Frozen(held.digest, held.freeze, held.since, held.fired)
 
     @property
     def spoilt(self) -> list[Problem]:
@@ -153,10 +156,6 @@ class Loaded:
     def run_of(self, entry: RunEntry) -> Run:
         """The run file behind a run entry."""
         return read_run(self.record.blob(entry.body.run.digest["sha256"], max_bytes=RUN_MAX_BYTES))
-
-    def standing(self, today: str) -> Standing:
-        """The record's state on ``today`` (YYYY-MM-DD)."""
-        return standing(self.plan, self.entries, today)
 
 
 def typed_entries(stored: Sequence[Stored]) -> tuple[dict[str, Entry], list[Problem]]:

@@ -1,24 +1,27 @@
 """Run a frozen ladder: start the harness once a turn, in order, and carry on where an earlier start was cut off.
 
-It measures nothing itself and takes nothing in: the run files it names are for ``ingest``. What comes next, and when
-to stop, is ``ledger/schedule.py``'s to say.
+It measures nothing itself. The run files it names are for ``ingest``; only where a contingency is called for are those
+that wait taken in, because the entry that says so stands on them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ledger.actions.reading import RUN_MAX_BYTES, Frozen, Loaded, read_run
-from ledger.attempts import judge
-from ledger.derive import lacks
-from ledger.errors import InputError, LedgerError, StateError
+from ledger.actions.events import fire
+from ledger.actions.ingest import ingest
+from ledger.actions.ladder import Ladder, open_ladder, read_ladder, work_folder
+from ledger.actions.orders import write_orders
+from ledger.actions.reading import RUN_MAX_BYTES, read_run
+from ledger.actions.revisions import place_of
 from ledger.harness import Event, Harness
-from ledger.lifecycle import may_decide_again, standing_decisions
-from ledger.model.entries import RunEntry
-from ledger.schedule import Attempted, Spent, Turn, fired, spending, turns
-from ledger.store import Ledger, Record, read_bytes
+from ledger.model.events import ContingencyBody
+from ledger.schedule import Turn, fired
+from ledger.store import read_bytes
+
+__all__ = ["Attempt", "Firing", "Ladder", "Runner", "open_ladder", "run_ladder", "work_folder"]
 
 
 @dataclass(frozen=True)
@@ -31,166 +34,100 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Ladder:
-    """A frozen ladder, the attempts made under its freeze, and where run files that wait to be taken in lie."""
+class Firing:
+    """A contingency that was called for, and fired; ``taken_in`` counts the run files that were taken in for it."""
 
-    ledger: Ledger
-    record: Record
-    frozen: Frozen
-    attempted: tuple[Attempted, ...]
-    waiting_files: tuple[Path, ...]
-
-    def turns(self, only: str | None) -> list[Turn]:
-        """What is still to be run, in order; ``only`` names a single rung, whatever its condition."""
-        found = turns(self.frozen.plan, self.attempted)
-        if only is None:
-            return found
-        return [Turn(turn.rung, turn.round) for turn in found if turn.rung.id == only]
-
-    def spending(self, remaining: int) -> Spent | None:
-        """Cost so far and projected; None for a plan without a budget."""
-        return spending(self.frozen.plan, self.attempted, remaining)
+    entry: str
+    body: ContingencyBody
+    taken_in: int
 
 
-def open_ladder(ledger: Ledger, record: Record, only: str | None, today: str) -> Ladder:
-    """The ladder of ``record`` as it stands on ``today`` (YYYY-MM-DD).
+@dataclass(frozen=True)
+class Runner:
+    """Whom to start and how, and what entries are written with: the time, and who runs."""
 
-    Raises StateError for a draft, a decided record, a day outside the run window or a ladder that a kill condition
-    closed; InputError for an unknown rung or a plan that the bundled harness cannot run.
-    """
-    loaded = Loaded(record)
-    frozen = loaded.need_live("run")
-    _refuse_decided(loaded)
-    _refuse_unrunnable(record, frozen, only)
-    _refuse_outside_window(record, frozen, today)
-    ladder = _read_ladder(ledger, record, loaded, frozen)
-    if words := fired(frozen.plan, ladder.attempted):
-        raise StateError(
-            "killed",
-            "a frozen kill condition has closed this ladder",
-            where=record.id,
-            expected="no kill condition to have fired",
-            found=words,
-            hint="take in the run files and decide on what is there; going on is a new record",
-        )
-    return ladder
+    harness: Harness
+    nproc: int
+    on_event: Callable[[str, Event], None]
+    now: Callable[[], str]
+    by: Mapping[str, str] | None
 
 
-def run_ladder(
-    ladder: Ladder, only: str | None, nproc: int, harness: Harness, on_event: Callable[[str, Event], None]
-) -> Iterator[tuple[Ladder, Attempt]]:
+def run_ladder(ladder: Ladder, only: str | None, runner: Runner) -> Iterator[tuple[Ladder, Attempt | Firing]]:
     """Run turn after turn, and yield the ladder as it then stands with each attempt.
 
-    Each rung is tried once a round. Stops when it is interrupted, when a frozen kill condition fired, after out of
-    memory where the plan says so, and before a turn that would take the projected cost over the gate (unless the plan
-    only warns). Any other failure is a fact, and the ladder goes on.
+    Each rung is tried once a round; before each, what is called for fires. Stops when it is interrupted, when a frozen
+    kill condition fired, after out of memory where the plan says so, before a turn that would take the projected cost
+    over the gate (unless the plan only warns), and before a stage that does not open. Any other failure is a fact, and
+    the ladder goes on.
     """
-    record, frozen = ladder.record, ladder.frozen
-    freeze = record.entries_dir / next(one.name for one in record.entries() if one.digest == frozen.digest)
+    record = ladder.record
+    freeze = record.entries_dir / next(one.name for one in record.entries() if one.digest == ladder.frozen.digest)
     tried: set[tuple[str, int]] = set()
-    while turn := next_turn(ladder, only, tried):
-        tried.add((turn.rung.id, turn.round))
-        rung = turn.rung.id
-
-        def show(event: Event, rung: str = rung) -> None:
-            on_event(rung, event)
-
-        left = harness.run(freeze, rung, work_folder(ladder.ledger, record), nproc, ladder.ledger.root, show)
-        outcome = read_run(read_bytes(left.path, max_bytes=RUN_MAX_BYTES)).outcome.kind
-        ladder = _read_ladder(ladder.ledger, record, Loaded(record), frozen)
-        yield ladder, Attempt(rung, left.path, outcome)
-        stop_on_oom = outcome == "oom" and frozen.plan.ladder.on_oom == "stop"
-        if left.interrupted or stop_on_oom or fired(frozen.plan, ladder.attempted):
+    while True:
+        while (firing := _fire_next(ladder, runner)) is not None:
+            changed = (ladder.frozen.plan.contingencies or {})[firing.body.contingency].then.rungs
+            tried = {turn for turn in tried if turn[0] not in changed}
+            ladder = read_ladder(ladder.ledger, record)
+            yield ladder, firing
+        turn = next_turn(ladder, only, tried)
+        if turn is None:
             return
+        tried.add((turn.rung.id, turn.round))
+        path, interrupted = _attempt(ladder, turn, freeze, runner)
+        outcome = read_run(read_bytes(path, max_bytes=RUN_MAX_BYTES)).outcome.kind
+        before, ladder = ladder, read_ladder(ladder.ledger, record)
+        tried = {one for one in tried if one[0] not in _settled_anew(before, ladder)}
+        yield ladder, Attempt(turn.rung.id, path, outcome)
+        stop_on_oom = outcome == "oom" and ladder.frozen.plan.ladder.on_oom == "stop"
+        if interrupted or stop_on_oom or fired(ladder.frozen.plan, ladder.attempted):
+            return
+
+
+def _attempt(ladder: Ladder, turn: Turn, freeze: Path, runner: Runner) -> tuple[Path, bool]:
+    """Start the harness once; the run file it left, and whether somebody interrupted it."""
+    rung = turn.rung.id
+    place = place_of(ladder.ledger, ladder.frozen.entry, turn.rung)
+    left = runner.harness.run(
+        freeze,
+        rung,
+        work_folder(ladder.ledger, ladder.record),
+        runner.nproc,
+        place.folder,
+        lambda event: runner.on_event(rung, event),
+        environment=place.environment,
+        orders=write_orders(ladder, rung),
+    )
+    return left.path, left.interrupted
+
+
+def _settled_anew(before: Ladder, after: Ladder) -> set[str]:
+    """The rungs whose bundle came to other settings by the last attempt: they are tried again with those."""
+    old, new = before.progress.settled, after.progress.settled
+    return {rung for rung in new if rung in old and old[rung].to_run != new[rung].to_run}
+
+
+def _fire_next(ladder: Ladder, runner: Runner) -> Firing | None:
+    """Fire the first contingency that the attempts call for, and that still has something to change."""
+    plan = ladder.frozen.plan
+    done = {one.name for one in ladder.frozen.fired}
+    for name, own in (plan.contingencies or {}).items():
+        changes = set(own.then.rungs) & set(ladder.progress.to_come)
+        if name in done or not changes or ladder.progress.called_for(name).verdict != "true":
+            continue
+        for path in ladder.waiting_files:
+            ingest(ladder.ledger, path, runner.now(), runner.by)
+        entry, body, _ = fire(ladder.record, name, runner.now(), runner.by)
+        return Firing(entry, body, len(ladder.waiting_files))
+    return None
 
 
 def next_turn(ladder: Ladder, only: str | None, tried: set[tuple[str, int]]) -> Turn | None:
     """The next turn to be run, or None when there is none or the budget stops it."""
     left = [turn for turn in ladder.turns(only) if turn.left_out is None and (turn.rung.id, turn.round) not in tried]
-    spent = ladder.spending(len(left))
+    spent = ladder.spending(only, tried)
     plan_budget = ladder.frozen.plan.budget
     stops = plan_budget is not None and plan_budget.on_projected_overrun == "stop"
     if not left or (stops and spent is not None and ladder.attempted and spent.over):
         return None
     return left[0]
-
-
-def work_folder(ledger: Ledger, record: Record) -> Path:
-    """Where run files lie until they are taken in."""
-    return ledger.root / ".ledger" / "runs" / record.id
-
-
-def _read_ladder(ledger: Ledger, record: Record, loaded: Loaded, frozen: Frozen) -> Ladder:
-    """Every attempt under this freeze: taken in already, or a run file that waits to be."""
-    found = {
-        entry.body.run_id: Attempted(loaded.run_of(entry), _answers(frozen, entry))
-        for _, entry in loaded.runs
-        if not entry.body.rejections
-    }
-    waiting: list[Path] = []
-    for path in sorted(work_folder(ledger, record).glob("*/run.json")):
-        try:
-            run = read_run(read_bytes(path, max_bytes=RUN_MAX_BYTES))
-        except LedgerError:
-            continue  # ingest will say what is wrong with it
-        if run.freeze == frozen.digest and run.run_id not in found:
-            found[run.run_id] = Attempted(run, lacks(frozen.plan, run) is None)
-            waiting.append(path)
-    return Ladder(ledger, record, frozen, tuple(found.values()), tuple(waiting))
-
-
-def _answers(frozen: Frozen, entry: RunEntry) -> bool:
-    """Whether an attempt needs no other in its place; one that a frozen criterion leaves out does."""
-    judged = judge(frozen.plan, entry.body)
-    return judged.standing == "counted" or judged.open
-
-
-def _refuse_decided(loaded: Loaded) -> None:
-    final = [entry for _, entry in standing_decisions(loaded.entries) if not may_decide_again(entry)]
-    if final:
-        raise StateError(
-            "already_decided",
-            f"{loaded.record.id} was decided: its ladder is closed",
-            where=loaded.record.id,
-            expected="no decision yet, or an inconclusive one",
-            found=final[-1].body.disposition,
-            hint="a new question is a new record",
-        )
-
-
-def _refuse_unrunnable(record: Record, frozen: Frozen, only: str | None) -> None:
-    if frozen.plan.workload is None:
-        raise InputError(
-            "no_workload",
-            "the plan names no workload, so the bundled harness cannot run it",
-            where=record.id,
-            expected="workload.settings in the plan",
-            found="none",
-            hint="run it with your own harness, and ingest its run files",
-        )
-    known = [rung.id for rung in frozen.plan.ladder.rungs]
-    if only is not None and only not in known:
-        raise InputError(
-            "unknown_rung",
-            f"the plan has no rung {only}",
-            where=record.id,
-            expected=f"one of {', '.join(known)}",
-            found=only,
-            hint="correct --rung; the ladder was frozen, and a further rung is a new record",
-        )
-
-
-def _refuse_outside_window(record: Record, frozen: Frozen, today: str) -> None:
-    window = frozen.plan.window
-    if window is None:
-        return
-    early, late = window.opens is not None and today < window.opens, window.closes is not None and today > window.closes
-    if early or late:
-        raise StateError(
-            "outside_window",
-            "today is outside the frozen run window",
-            where=record.id,
-            expected=f"{window.opens or 'any day'} to {window.closes or 'any day'}",
-            found=today,
-            hint="wait for the window, or draft a new record with another one",
-        )

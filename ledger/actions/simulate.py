@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import isqrt
 from pathlib import Path
 
 from ledger import stats
 from ledger.actions.check import check
 from ledger.actions.reading import RUN_MAX_BYTES, Loaded, read_given, read_run
 from ledger.errors import InputError
-from ledger.metrics import readable, window_of
+from ledger.metrics import other_spacing, readable, window_of
 from ledger.model.plan import Prereg
 from ledger.model.power import Power, PowerTable
 from ledger.model.run import Run
@@ -69,10 +70,29 @@ def _variation(question: Question, power: Power | None, asked: Asked) -> tuple[Q
         return question, Runs(asked.noise)
     if question.paired:
         return question, _pairs(question, power, runs)
-    steps = _steps(question, runs[0])
-    level = stats.median(steps)
-    block = asked.block or next(length for length in range(1, len(steps) + 1) if length**3 >= len(steps))
-    return replace(question, level=level), Steps(steps, block, asked.noise or Fraction(0))
+    if len(rungs := sorted({run.rung for run in runs})) > 1:
+        raise _unfit("--from", "runs of one rung, the control", f"runs of {', '.join(rungs)}")
+    if len({run.run_id for run in runs}) < len(runs):
+        raise _unfit("--from", "each run once", "one run given twice")
+    each = [_steps(question, run) for run in runs]
+    levels = [stats.median(steps) for steps in each]
+    level = stats.median(levels)
+    # Apart from how its steps vary, a run varies as a whole by as much as the runs given differ; or by what is stated.
+    share = _spread(levels, level) if asked.noise is None else asked.noise
+    first, *others = [
+        [step * level / own for step in steps] if own else steps for steps, own in zip(each, levels, strict=True)
+    ]
+    block = asked.block or next(length for length in range(1, len(first) + 1) if length**3 >= len(first))
+    return replace(question, level=level), Steps(first, block, share, others)
+
+
+def _spread(levels: Sequence[Fraction], level: Fraction) -> Fraction:
+    """The standard deviation of several runs' levels as a share of ``level``, to a millionth; 0 for a single run."""
+    if len(levels) < 2 or not level:
+        return Fraction(0)
+    middle = stats.mean(levels)
+    variance = sum(((own - middle) ** 2 for own in levels), Fraction(0)) / (len(levels) - 1) / level**2
+    return Fraction(isqrt(int(variance * 10**12)), 10**6)
 
 
 def _pairs(question: Question, power: Power | None, runs: Sequence[Run]) -> Pairs:
@@ -95,6 +115,8 @@ def _steps(question: Question, run: Run) -> list[Fraction]:
     definition = readable(run, metric.series, metric.unit)
     if isinstance(definition, Unknown):
         raise _unfit("--from", f"a run with {metric.series}", definition.detail or definition.unknown)
+    if (apart := other_spacing(run, metric.series, metric.every)) is not None:
+        raise _unfit("--from", f"samples of {metric.every or 1} steps", apart.detail or apart.unknown)
     window = window_of(run, definition, metric.series, metric.samples, metric.across_ranks)
     if isinstance(window, Unknown):
         raise _unfit("--from", f"a run with {metric.series}", window.detail or window.unknown)

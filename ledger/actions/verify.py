@@ -6,18 +6,26 @@ Anything that is a file, or ends in ``.tar``, is an archive; a record needs a le
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from ledger import vcs
+from ledger.actions.gone import gone_records, named_and_gone, record_gone
 from ledger.actions.opening import open_ledger
 from ledger.errors import InputError, IntegrityError, StateError
-from ledger.store import Ledger, Record, is_record_id, shown
-from ledger.verify import Report, verify_archive, verify_record
+from ledger.store import Ledger, Record, shown
+from ledger.verify import Check, Report, verify_archive, verify_record
+from ledger.verify.replaying import replay_check
+from ledger.verify.subject import Subject
 
 
-def verify(start: Path, subjects: Sequence[str], head: str | None) -> tuple[list[Report], list[str]]:
+def verify(
+    start: Path, subjects: Sequence[str], head: str | None, replay_steps: int | None = None
+) -> tuple[list[Report], list[str]]:
     """A report for each subject, and the ids of drafts that were passed over when no subject was named.
+
+    ``replay_steps`` also has the harness make that many first steps of each counted run again (check 15).
 
     Raises IntegrityError for a ledger that holds nothing (never "0 records, OK") and for a record that git holds and
     the disk does not, StateError for a draft by name, InputError for a ``head`` that is none or has many subjects.
@@ -25,8 +33,8 @@ def verify(start: Path, subjects: Sequence[str], head: str | None) -> tuple[list
     if head is not None:
         _check_head(head, len(subjects))
     if not subjects:
-        return _whole(open_ledger(start))
-    return [_one(start, subject, head) for subject in subjects], []
+        return _whole(open_ledger(start), replay_steps)
+    return [_one(start, subject, head, replay_steps) for subject in subjects], []
 
 
 def _check_head(head: str, subjects: int) -> None:
@@ -50,32 +58,50 @@ def _check_head(head: str, subjects: int) -> None:
         )
 
 
-def _one(start: Path, subject: str, head: str | None) -> Report:
+def _one(start: Path, subject: str, head: str | None, replay_steps: int | None) -> Report:
     path = Path(start, subject)
     if os.path.isfile(path) or subject.endswith(".tar"):
+        if replay_steps is not None:
+            raise _never_run(subject)
         return verify_archive(path, head=head)
     ledger = open_ledger(start)
     repo = vcs.open_repo(ledger.root)
-    return verify_record(_record(ledger, repo, subject), head=head, repo=repo)
+    return verify_record(_record(ledger, subject), head=head, repo=repo, again=_again(ledger, replay_steps))
 
 
-def _record(ledger: Ledger, repo: vcs.Repo | None, subject: str) -> Record:
+def _again(ledger: Ledger, steps: int | None) -> Callable[[Subject], Check] | None:
+    return None if steps is None else partial(replay_check, steps=steps, folder=ledger.root)
+
+
+def _never_run(subject: str) -> InputError:
+    return InputError(
+        "archive_is_not_run",
+        "steps are made again of records in a ledger, and nothing from an archive is ever run",
+        where="--replay-steps",
+        expected="the id of a record",
+        found=shown(subject)[:120],
+        hint="verify the archive without it; the record it came from: ledger verify ID --replay-steps N",
+    )
+
+
+def _record(ledger: Ledger, subject: str) -> Record:
     try:
         return ledger.record(subject)
     except InputError:
-        if gone := [name for name in _gone(ledger, repo) if subject in (name, name[len("2026-08-") :])]:
-            raise _record_gone(ledger, gone) from None
+        if gone := named_and_gone(ledger.root, [subject]):
+            raise gone from None
         raise
 
 
-def _whole(ledger: Ledger) -> tuple[list[Report], list[str]]:
+def _whole(ledger: Ledger, replay_steps: int | None) -> tuple[list[Report], list[str]]:
     repo = vcs.open_repo(ledger.root)
-    if gone := _gone(ledger, repo):
-        raise _record_gone(ledger, gone)
+    if gone := gone_records(ledger, repo):
+        raise record_gone(ledger, gone)
     reports, drafts = [], []
     for record_id in ledger.record_ids():
         try:
-            reports.append(verify_record(ledger.record(record_id), head=None, repo=repo))
+            record = ledger.record(record_id)
+            reports.append(verify_record(record, head=None, repo=repo, again=_again(ledger, replay_steps)))
         except StateError:
             drafts.append(record_id)
     if not reports:
@@ -88,26 +114,3 @@ def _whole(ledger: Ledger) -> tuple[list[Report], list[str]]:
             hint="if records were here, bring them back from git; if not, freeze one first",
         )
     return reports, drafts
-
-
-def _gone(ledger: Ledger, repo: vcs.Repo | None) -> list[str]:
-    """Records with entries that git holds, or held once, and that are no folder on the disk; drafts may go."""
-    if repo is None:
-        return []
-    base = repo.relative(ledger.records_dir) + "/"
-    past = [removal.path for removal in repo.removed_in_history(ledger.records_dir).removals]
-    names = [path.removeprefix(base).split("/") for path in (*repo.committed_files(ledger.records_dir), *past)]
-    held = {parts[0] for parts in names if len(parts) == 3 and parts[1] == "entries" and is_record_id(parts[0])}
-    return sorted(held - set(ledger.record_ids()))
-
-
-def _record_gone(ledger: Ledger, gone: list[str]) -> IntegrityError:
-    return IntegrityError(
-        "record_gone",
-        "a record that git holds is not there",
-        where=shown(ledger.records_dir),
-        expected=", ".join(gone),
-        found="no such folder",
-        hint="bring it back: git checkout -- records, or from the commit before the one that took it away "
-        f"(git log -- records/{gone[0]})",
-    )

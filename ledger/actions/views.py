@@ -5,8 +5,10 @@ It reads the record and, for a draft, checks it; what the pages look like is the
 
 from __future__ import annotations
 
+from ledger.actions.banked import kept_of
 from ledger.actions.check import check
 from ledger.actions.reading import Loaded
+from ledger.actions.standing import standing_of
 from ledger.dossier import EntryView, RecordView
 from ledger.store import Record
 
@@ -21,10 +23,11 @@ def record_view(record: Record, as_of: str | None) -> RecordView:
         id=record.id,
         plan=loaded.plan,
         frozen=loaded.frozen is not None,
-        standing=loaded.standing(at[:10]),
+        standing=standing_of(loaded, at[:10]),
         entries=tuple(EntryView(names[key], key, entry, sizes[key]) for key, entry in loaded.entries),
         runs={intake.digest: intake.run for intake in loaded.intakes()},
         problems=() if loaded.frozen else check(record).problems,
         as_of=at,
         plan_changed=loaded.plan_changed,
+        banked={name: one.run for name, one in kept_of(record, loaded.frozen.entry).items()} if loaded.frozen else {},
     )

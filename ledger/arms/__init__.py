@@ -1,5 +1,8 @@
-"""What becomes of an arm: items dropped from a bundle, arms that are void, the winner among candidates."""
+"""What becomes of an arm: items dropped from a bundle, arms that are void, the winner among candidates, banked runs."""
 
+from ledger.arms.banked import Kept, pinned
+from ledger.arms.bundles import Runs, Settled, settle
+from ledger.arms.selection import Choice, choose
 from ledger.arms.validity import void_arms
 
-__all__ = ["void_arms"]
+__all__ = ["Choice", "Kept", "Runs", "Settled", "choose", "pinned", "settle", "void_arms"]

@@ -10,12 +10,15 @@ from collections.abc import Callable
 
 from ledger.model.course import Branch
 from ledger.model.plan import Prereg
-from ledger.model.values import Unknown
+from ledger.model.values import Reason, Unknown
 from ledger.rules import Expr, Verdict, parse
 from ledger.verdict import clause_words
 
 Judge = Callable[[Expr], Verdict]
 """Evaluates a rule over one set of operands."""
+
+KNOWN_VOID: Reason = "invalid"
+"""Why an arm has no number when it is void for sure; with any other reason it may yet stand."""
 
 
 def void_arms(plan: Prereg, judge: Judge) -> tuple[dict[str, Unknown], list[Branch]]:
@@ -36,6 +39,8 @@ def void_arms(plan: Prereg, judge: Judge) -> tuple[dict[str, Unknown], list[Bran
         )
         if verdict.truth != "true":
             detail = f"{taken} (validity gate {name}): {why}"
-            known: Unknown = Unknown(unknown="invalid" if verdict.truth == "false" else "ambiguous", detail=detail)
-            void.setdefault(gate.rung, known)
+            known = Unknown(unknown=KNOWN_VOID if verdict.truth == "false" else "ambiguous", detail=detail)
+            # Of two gates the one that is false settles it, whatever the other would have said.
+            if gate.rung not in void or (known.unknown == KNOWN_VOID != void[gate.rung].unknown):
+                void[gate.rung] = known
     return void, told

@@ -13,8 +13,10 @@ from ledger.actions.gate import gate as gate_record
 from ledger.actions.ingest import Ingested, preview
 from ledger.actions.ingest import ingest as ingest_run
 from ledger.actions.reading import Loaded
-from ledger.cli.output import author, fail, here, json_option, now, put, put_json, say, today
-from ledger.cli.words import disposition, trace_lines
+from ledger.actions.standing import standing_of
+from ledger.cli.output import author, fail, flow, here, json_option, now, put, put_json, say, today
+from ledger.cli.words import decision_lines
+from ledger.course.follow_ups import Owed, owed
 from ledger.errors import ExitCode, LedgerError
 from ledger.model.decision import INCONCLUSIVE
 from ledger.model.values import Unknown, words
@@ -57,7 +59,7 @@ def ingest(ctx: click.Context, paths: tuple[Path, ...], only_check: bool, as_jso
 
 def _next(ledger: Ledger, record_id: str) -> str:
     """What to do after intake, as the record then stands."""
-    standing = Loaded(ledger.record(record_id)).standing(today())
+    standing = standing_of(Loaded(ledger.record(record_id)), today())
     if standing.waiting_rungs:
         return f"waiting for runs of {', '.join(standing.waiting_rungs)}; then: ledger decide {record_id}"
     if standing.disposition not in (None, INCONCLUSIVE):
@@ -108,35 +110,43 @@ def decide(record_id: str, as_json: bool) -> None:
                 "record": found.record_id,
                 "entry": found.entry,
                 "already": found.already,
+                **({"follow_ups": [vars(one) for one in owing]} if (owing := _owed(ledger, record_id)) else {}),
                 **found.body.to_json(),
             }
         )
         return
-    _print_decision(found)
+    _print_decision(found, Loaded(ledger.record(record_id)))
 
 
-def _print_decision(found: Decided) -> None:
-    put(disposition(found.body.disposition))
-    put(found.body.why)
-    for line in trace_lines(found.body):
-        put(line)
+def _owed(ledger: Ledger, record_id: str) -> list[Owed]:
+    loaded = Loaded(ledger.record(record_id))
+    return owed(loaded.plan, loaded.entries, today())
+
+
+def _print_decision(found: Decided, loaded: Loaded) -> None:
+    for line in decision_lines(found.body, loaded.plan, loaded.entries):
+        flow(line)
     say(f"{'already decided' if found.already else 'decided'}: {found.entry}")
     if found.body.disposition == INCONCLUSIVE:
         missing = [note.text for note in found.body.notes if note.code == "rung_absent"]
         waiting = f" ({'; '.join(missing)})" if missing else ""
         say(f"an inconclusive decision may be followed by another when more runs are taken in{waiting}")
+    for one in owed(loaded.plan, loaded.entries, today()):
+        put(f"follow-up {one.name}: {one.words}")
     say("next: ledger render, then ledger archive " + found.record_id)
 
 
 @click.command()
 @click.argument("record_id", metavar="ID")
 @click.option("--require", "required", required=True, help="Outcome names that let it pass, separated by commas.")
+@click.option("--follow-ups-done", is_flag=True, help="Only when nothing that it obliges is left to do.")
 @json_option
 @click.pass_context
-def gate(ctx: click.Context, record_id: str, required: str, as_json: bool) -> None:
+def gate(ctx: click.Context, record_id: str, required: str, follow_ups_done: bool, as_json: bool) -> None:
     """Answer whether ID was decided as required: exit 0 yes, 10 no, 20 unknown, 3 when the record does not verify."""
     ledger = here()
-    found = gate_record(ledger, ledger.record(record_id), [name.strip() for name in required.split(",")], today())
+    names = [name.strip() for name in required.split(",")]
+    found = gate_record(ledger, ledger.record(record_id), names, today(), follow_ups_done=follow_ups_done)
     if as_json:
         put_json(
             {

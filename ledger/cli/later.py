@@ -1,22 +1,27 @@
-"""``ledger amend``, ``deviate``, ``withdraw`` and ``export-amendment``: what may happen to a record after its freeze.
+"""``ledger amend``, ``fire``, ``deviate``, ``follow-up``, ``withdraw`` and ``export-amendment``: after a freeze.
 
 Each adds one entry; nothing that was written is ever changed.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from ledger.actions.amend import amend as amend_record
 from ledger.actions.events import deviate as tell_deviation
+from ledger.actions.events import fire as fire_contingency
 from ledger.actions.events import withdraw as withdraw_record
 from ledger.actions.export import export_amendment as export_result
+from ledger.actions.follow_up import follow_up as do_follow_up
 from ledger.cli.output import author, here, json_option, now, put, put_json, say
 from ledger.derive.events import PHASE_WORDS, amended_words
 from ledger.errors import InputError
+from ledger.model.base import EvidenceClass, load
+from ledger.model.plan import Evidence
 
 
 @click.command()
@@ -58,6 +63,47 @@ def deviate(record_id: str, what: str, why: str, rung: str | None, as_json: bool
 
 @click.command()
 @click.argument("record_id", metavar="ID")
+@click.argument("name", metavar="NAME")
+@click.option("--done", "result", required=True, help="What came out of it.")
+@click.option("--evidence-class", required=True, type=click.Choice(get_args(EvidenceClass)), help="Of what shows it.")
+@click.option("--commit", help="Commit that shows it.")
+@click.option("--test", help="Test or command that shows it.")
+@click.option("--link", help="Where it can be read.")
+@click.option("--note", help="What else a reader must know.")
+@json_option
+def follow_up(record_id: str, name: str, result: str, as_json: bool, **evidence: str | None) -> None:
+    """Say that the follow-up NAME, which the decision on ID obliges, was done, and what shows it."""
+    ledger = here()
+    given = {"class": evidence.pop("evidence_class"), **{key: one for key, one in evidence.items() if one is not None}}
+    shown = _evidence(given)
+    found = do_follow_up(ledger.record(record_id), name, _said(result, "--done"), shown, now(), author(ledger))
+    left = [one.name for one in found.left]
+    words = f"{name} is done" + (" (already)" if found.already else "")
+    words += f"; still open: {', '.join(left)}" if left else "; nothing else is owed"
+    _tell(
+        found.record_id, found.entry, {"already": found.already, "left": left, **found.body.to_json()}, words, as_json
+    )
+
+
+@click.command()
+@click.argument("record_id", metavar="ID")
+@click.argument("contingency", metavar="CONTINGENCY")
+@json_option
+def fire(record_id: str, contingency: str, as_json: bool) -> None:
+    """Fire a CONTINGENCY that ID declared before data: from now on its rungs run what it says, under its label.
+
+    It fires only if the runs taken in call for it; else the figures are told, and nothing is written. A run of such a
+    rung that began before does not count. `ledger run` fires by itself what is called for.
+    """
+    ledger = here()
+    record = ledger.record(record_id)
+    entry, body, already = fire_contingency(record, contingency, now(), author(ledger))
+    words = f"{contingency} fired{' (already)' if already else ''}: {body.found.taken}: {body.found.why}"
+    _tell(record.id, entry, {"already": already, **body.to_json()}, words, as_json)
+
+
+@click.command()
+@click.argument("record_id", metavar="ID")
 @click.option("--reason", required=True, help="Why nothing may be built on it any more.")
 @json_option
 def withdraw(record_id: str, reason: str, as_json: bool) -> None:
@@ -86,6 +132,14 @@ def _tell(record_id: str, entry: str, body: dict[str, Any], words: str, as_json:
         return
     put(entry)
     say(f"{record_id}: {words}")
+
+
+def _evidence(given: dict[str, Any]) -> Evidence:
+    try:
+        return load(Evidence, given, kind="evidence")
+    except InputError as error:
+        told = [replace(one, where=f"--{one.where}", hint="correct it, or leave it out") for one in error.problems]
+        raise InputError.of(told) from None
 
 
 def _said(text: str, option: str) -> str:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import click
 
 from ledger import resources
-from ledger.accounting import account
-from ledger.actions.overview import overview
+from ledger.actions.banked import pin_lines
+from ledger.actions.overview import Overview, overview
 from ledger.actions.reading import Loaded
-from ledger.cli.output import columns, here, json_option, put, put_json, say, today
-from ledger.cli.words import disposition, event_lines, event_words, trace_lines
+from ledger.actions.standing import standing_of
+from ledger.cli.output import columns, flow, here, json_option, put, put_json, say, today
+from ledger.cli.words import decision_lines, event_lines, event_words
+from ledger.course import spending_words
+from ledger.course.blocks import block_lines
+from ledger.course.follow_ups import Owed, owed
+from ledger.course.wording import outcome_rule
+from ledger.derive.bundled import account_bundled
+from ledger.derive.staged import Staged
+from ledger.model.arms import PinnedBanked
 from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunEntry
 from ledger.model.events import EVENT_KINDS
 from ledger.model.values import words
@@ -32,9 +42,9 @@ def status(as_json: bool) -> None:
         [
             one.record_id,
             one.state.upper() if one.state == "draft" else one.state,
-            one.disposition or "-",
+            " ".join([one.disposition or "-", *(f"[{label}]" for label in one.labels or ())]),
             f"{one.complete}/{one.rungs}",
-            (one.due or "-") + (" OVERDUE" if one.overdue else ""),
+            (one.due or "-") + (" OVERDUE" if one.overdue else "") + _follow_ups(one),
             one.trouble or one.title,
         ]
         for one in found
@@ -42,7 +52,19 @@ def status(as_json: bool) -> None:
     put(columns(rows, ["record", "state", "disposition", "rungs", "due", "title"]))
     if not found:
         say("no record yet; start one: ledger draft ID")
-    say(f"{still_open} open, {overdue} overdue")
+    for name in ledger.stray_files():
+        say(f"records/{name} is no record")
+    owing = sum(one.follow_ups_open or 0 for one in found)
+    late = sum(one.follow_ups_overdue or 0 for one in found)
+    follow_ups = f"; {owing} follow-ups open, {late} of them overdue" if owing else ""
+    say(f"{still_open} open, {overdue} overdue{follow_ups}")
+
+
+def _follow_ups(one: Overview) -> str:
+    if not one.follow_ups_open:
+        return ""
+    late = f", {one.follow_ups_overdue} OVERDUE" if one.follow_ups_overdue else ""
+    return f" ({one.follow_ups_open} follow-up{'s' if one.follow_ups_open > 1 else ''} open{late})"
 
 
 @click.command()
@@ -52,7 +74,7 @@ def show(record_id: str, as_json: bool) -> None:
     """What is asked, what was decided and why, what was observed."""
     ledger = here()
     loaded = Loaded(ledger.record(record_id))
-    standing = loaded.standing(today())
+    standing = standing_of(loaded, today())
     decided = loaded.decisions[-1][1] if loaded.decisions else None
     if as_json:
         put_json(
@@ -65,12 +87,14 @@ def show(record_id: str, as_json: bool) -> None:
                 "decide": standing.decide,
                 "disposition": standing.disposition,
                 "waiting_rungs": list(standing.waiting_rungs),
+                **({"follow_ups": [vars(one) for one in followed]} if (followed := _owed(loaded)) else {}),
                 **({"retired_because": standing.retired_because} if standing.retired_because else {}),
                 "events": [
                     {"entry": key, "kind": entry.kind, "at": entry.at, **entry.body.to_json()}
                     for key, entry in loaded.entries
                     if isinstance(entry, EVENT_KINDS)
                 ],
+                **({"banked": {name: pin.to_json() for name, pin in pins.items()}} if (pins := _pins(loaded)) else {}),
                 "plan": loaded.plan.to_json() if loaded.plan else None,
                 "decision": decided.body.to_json() if decided else None,
             }
@@ -85,12 +109,21 @@ def show(record_id: str, as_json: bool) -> None:
     if standing.retired_because:
         put(f"nothing may be built on it: {standing.retired_because}" + ("; it had decided:" if decided else ""))
     if decided:
-        put(disposition(decided.body.disposition))
-        put(decided.body.why)
-        for line in trace_lines(decided.body):
-            put(line)
+        for line in decision_lines(decided.body, loaded.plan, loaded.entries):
+            flow(line)
+        for one in _owed(loaded):
+            put(f"follow-up {one.name}: {one.words}")
     elif standing.waiting_rungs:
         put(f"waiting for: {', '.join(standing.waiting_rungs)}")
+
+
+def _pins(loaded: Loaded) -> Mapping[str, PinnedBanked]:
+    """The runs of earlier records that were pinned when the plan was frozen."""
+    return (loaded.frozen.entry.body.banked if loaded.frozen else None) or {}
+
+
+def _owed(loaded: Loaded) -> list[Owed]:
+    return owed(loaded.plan, loaded.entries, today())
 
 
 def _head(loaded: Loaded, state: str, overdue: bool) -> None:
@@ -102,7 +135,11 @@ def _head(loaded: Loaded, state: str, overdue: bool) -> None:
         return
     put(f"{plan.title}\n  question: {plan.question}\n  decides:  {plan.decides}")
     for outcome in plan.decision.outcomes:
-        put(f"  {outcome.name}: {outcome.when or 'otherwise'}")
+        put(f"  {outcome.name}: {outcome_rule(outcome)}" + (f"  (cost: {outcome.cost})" if outcome.cost else ""))
+    for label, text in block_lines(plan):
+        flow(f"  {label}: {text}")
+    for line in pin_lines(loaded.frozen.entry) if loaded.frozen else ():
+        put(f"  {line}")
 
 
 def _values(loaded: Loaded) -> None:
@@ -110,7 +147,8 @@ def _values(loaded: Loaded) -> None:
     if not loaded.runs or loaded.frozen is None:
         return
     plan = loaded.frozen.plan
-    standings = {one.entry: one.standing for one in account(plan, loaded.intakes()).standings}
+    made = Staged(plan, loaded.intakes(), loaded.frozen.fired)
+    standings = {one.entry: one.standing for one in account_bundled(made)[0].standings}
     names = list(plan.metrics)
     rows = [
         [
@@ -124,6 +162,8 @@ def _values(loaded: Loaded) -> None:
     ]
     put("observed:")
     put(columns(rows, ["rung", "outcome", "standing", *names, "run"]))
+    if told := spending_words(plan, [entry.body for _, entry in loaded.runs]):
+        put(told)
 
 
 @click.command()

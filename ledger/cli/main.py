@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -31,7 +32,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "decide": ("evidence", "Let the frozen rule decide."),
     "gate": ("evidence", "Answer a merge gate: 0 yes, 10 no, 20 unknown."),
     "amend": ("later", "Amend a frozen plan by named fields."),
+    "fire": ("later", "Fire a contingency that the plan declared, if it is called for."),
     "deviate": ("later", "Tell what was done otherwise than planned."),
+    "follow-up": ("later", "Say that a follow-up which a decision obliges was done."),
     "withdraw": ("later", "Withdraw a record; it stays as a tombstone."),
     "export-amendment": ("later", "Carry a result into the record it feeds."),
     "calibration": ("calibration", "How well predictions came true."),
@@ -110,7 +113,7 @@ def _code_of(asked: Sequence[str]) -> int:
         click.echo("interrupted; what was finished is kept", err=True)
         return 130
     except LedgerError as error:
-        return fail(error, as_json=as_json)
+        return fail(_or_gone(error, asked), as_json=as_json)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -149,6 +152,16 @@ def _usage(error: click.ClickException, asked: Sequence[str]) -> InputError:
         found=" ".join(["ledger", *asked]),
         hint=f"{name} --help",
     )
+
+
+def _or_gone(error: LedgerError, asked: Sequence[str]) -> LedgerError:
+    """A record that git holds and the disk does not is not one that never was."""
+    code = error.problem.code
+    if code not in ("no_such_record", "no_records"):
+        return error
+    from ledger.actions.gone import named_and_gone
+
+    return named_and_gone(Path.cwd(), asked if code == "no_such_record" else None) or error
 
 
 def _internal(error: Exception, *, as_json: bool) -> ExitCode:

@@ -8,6 +8,9 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+import shutil
+import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,6 +40,21 @@ def say(text: str) -> None:
 def put(text: str) -> None:
     """Data, on stdout."""
     click.echo(_harmless(text))
+
+
+def flow(text: str) -> None:
+    """A line of data that may be long: broken at the width of a terminal and indented below itself, else whole."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    put(text if width is None else folded(text, width))
+
+
+def folded(text: str, width: int) -> str:
+    """``text`` in lines of at most ``width``, the later ones indented by two more; a longer word stays whole."""
+    indent = " " * (len(text) - len(text.lstrip()))
+    lines = textwrap.wrap(
+        text, max(width, 40), subsequent_indent=indent + "  ", break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(lines) if len(text) > width else text
 
 
 def _harmless(text: str) -> str:

@@ -12,8 +12,9 @@ from ledger.actions.check import check as check_record
 from ledger.actions.freeze import freeze as freeze_record
 from ledger.actions.reading import Loaded
 from ledger.cli.decision_table import table_json, table_lines
-from ledger.cli.output import author, fail, here, json_option, now, put, put_json, say
+from ledger.cli.output import author, fail, flow, here, json_option, now, put, put_json, say
 from ledger.comparability import DEFAULT_FACTS
+from ledger.course.blocks import block_lines
 from ledger.errors import ExitCode, InputError, LedgerError, Problem
 from ledger.model.plan import Prereg
 from ledger.model.values import words
@@ -35,7 +36,7 @@ def check(ctx: click.Context, record_id: str | None, whole: bool, as_json: bool)
     if not ids:
         raise _nothing(ledger)
     if record_id:
-        found: dict[str, Checked | LedgerError] = {record_id: check_record(ledger.record(record_id))}
+        found: dict[str, Checked | LedgerError] = {record_id: check_record(ledger.record(record_id), ask_harness=True)}
     else:
         found = {one: _each(ledger, one) for one in ids}
     if as_json:
@@ -51,7 +52,7 @@ def check(ctx: click.Context, record_id: str | None, whole: bool, as_json: bool)
 def _each(ledger: Ledger, record_id: str) -> Checked | LedgerError:
     """A record that cannot be read does not keep the others from being checked."""
     try:
-        return check_record(ledger.record(record_id))
+        return check_record(ledger.record(record_id), ask_harness=True)
     except LedgerError as error:
         return error
 
@@ -83,9 +84,14 @@ def _as_json(record_id: str, checked: Checked | LedgerError, whole: bool) -> dic
         "problems": [problem.to_dict() for problem in checked.problems],
         "rules": checked.rules,
         **({"reads": checked.reads} if checked.reads else {}),
+        **({"blocks": blocks} if (blocks := _blocks(checked)) else {}),
         **({"table": table_json(checked.table, whole=whole)} if checked.table else {}),
         **({"cost": checked.cost.to_json()} if checked.cost else {}),
     }
+
+
+def _blocks(checked: Checked) -> list[tuple[str, str]]:
+    return list(block_lines(checked.plan)) if checked.plan else []
 
 
 def _print(record_id: str, checked: Checked | LedgerError, whole: bool) -> None:
@@ -102,16 +108,20 @@ def _print(record_id: str, checked: Checked | LedgerError, whole: bool) -> None:
         for problem in problems:
             say(f"{click.style(label, fg=colour, bold=True)}: {problem.to_text()}")
     for name, in_words in checked.reads.items():
-        put(f"read {name}: {in_words}")
+        flow(f"read {name}: {in_words}")
     for outcome, in_words in checked.rules.items():
-        put(f"{outcome}: {in_words}")
+        flow(f"{outcome}: {in_words}")
+    for label, text in _blocks(checked):
+        flow(f"{label}: {text}")
     if checked.table:
+        if checked.plan and checked.plan.stages:
+            put("where every stage has opened:")
         for line in table_lines(checked.table, whole=whole):
             put(line)
     if checked.plan:
-        put(f"compared runs must agree in {_compared(checked.plan)}")
+        flow(f"compared runs must agree in {_compared(checked.plan)}")
     if checked.cost:
-        put(f"cost (projection): {checked.cost.arithmetic}; gate {words(checked.cost.gate)}")
+        flow(f"cost (projection): {checked.cost.arithmetic}; gate {words(checked.cost.gate)}")
     counts = (_count(errors, "error"), _count(blockers, "thing", " to wait for"), _count(warnings, "note"))
     verdict = ", ".join(counts)
     put(f"{checked.record_id}: {'refused' if errors else 'sound'}: {verdict}")

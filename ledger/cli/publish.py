@@ -63,20 +63,31 @@ def archive(record_id: str, out: Path | None, as_json: bool) -> None:
 @click.command()
 @click.argument("subjects", metavar="[ID|ARCHIVE]...", nargs=-1)
 @click.option("--head", help="A digest published elsewhere that must be in the record.")
+@click.option(
+    "--replay-steps",
+    type=click.IntRange(1, 1_000_000),
+    help="Also have the harness make so many first steps of each counted CPU run again, and compare the losses.",
+)
 @json_option
 @click.pass_context
-def verify(ctx: click.Context, subjects: tuple[str, ...], head: str | None, as_json: bool) -> None:
+def verify(
+    ctx: click.Context, subjects: tuple[str, ...], head: str | None, replay_steps: int | None, as_json: bool
+) -> None:
     """Check records or archives to the last byte: hash again, derive again, compare; every record when none is named.
+
+    --replay-steps runs a plan's own workload where it names one: only for records whose code you would run.
 
     Exits 0 when everything that was checked holds, 3 when anything was changed, removed, added or forged.
     """
-    reports, drafts = verify_all(Path.cwd(), subjects, head)
+    reports, drafts = verify_all(Path.cwd(), subjects, head, replay_steps)
+    beside = [] if subjects else here().stray_files()
     if as_json:
         put_json(
             {
                 "verified": all(one.verified for one in reports),
                 "reports": [one.to_dict() for one in reports],
                 "drafts": drafts,
+                **({"beside": beside} if beside else {}),
             }
         )
     else:
@@ -84,6 +95,8 @@ def verify(ctx: click.Context, subjects: tuple[str, ...], head: str | None, as_j
             _print(report)
         for draft in drafts:
             say(f"{draft} is a DRAFT: there is nothing to verify")
+        for name in beside:
+            say(f"records/{name} is no record, so nothing vouches for it")
     ctx.exit(0 if all(one.verified for one in reports) else int(ExitCode.INTEGRITY))
 
 

@@ -21,7 +21,7 @@ from ledger.units import parse_quantity
 @click.argument("record_id", metavar="ID")
 @click.option(
     "--from", "runs", multiple=True, type=click.Path(path_type=Path), help="Take the noise from this run file's steps; "
-    "of a paired read, from two run files' items.",
+    "several of the control also show how runs differ. Of a paired read, from two run files' items.",
 )  # fmt: skip
 @click.option("--noise", metavar="PERCENT", help="Let each run vary as a whole, by this standard deviation.")
 @click.option("--block", type=click.IntRange(1), help="Steps resampled together; by default the cube root of how many.")

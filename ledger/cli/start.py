@@ -27,7 +27,7 @@ def init(folder: Path, as_json: bool) -> None:
 
 
 _TEMPLATES = "\b\nTemplates:\n" + "\n".join(
-    f"  {name:<12} {resources.about(name)}" for name in resources.plan_templates()
+    f"  {name:<14} {resources.about(name)}" for name in resources.plan_templates()
 )
 
 

@@ -6,12 +6,15 @@ The pages say the same at length; nothing is computed here.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import click
 
+from ledger.course.blocks import stated
+from ledger.course.wording import closing_branch, labels, way_of, why_beyond
 from ledger.derive.events import PHASE_WORDS, amended_words
+from ledger.model.course import Branch
 from ledger.model.entries import DecideBody, Entry
 from ledger.model.events import (
     EVENT_KINDS,
@@ -22,7 +25,8 @@ from ledger.model.events import (
     FollowUpBody,
     WithdrawBody,
 )
-from ledger.model.reads import ReadTrace
+from ledger.model.plan import Prereg
+from ledger.model.reads import Quoted, ReadTrace
 from ledger.model.trace import Clause
 from ledger.model.values import Measured, Unknown, words
 
@@ -41,11 +45,28 @@ def disposition(name: str) -> str:
     return click.style(name, bold=True, reverse=True)
 
 
-def trace_lines(body: DecideBody) -> Iterator[str]:
-    """Each clause, guard and run behind a decision."""
+def decision_lines(body: DecideBody, plan: Prereg | None, entries: Sequence[tuple[str, Entry]]) -> Iterator[str]:
+    """A decision whole: the headline, why, what it costs, and everything behind it."""
+    closed = closing_branch(body)
+    called = "".join(f" [{label}]" for label in labels(body, entries))
+    yield disposition(body.disposition) + called + (f": {closed.taken}" if closed else "")
+    yield closed.why if closed else body.why
+    reached = next((one for one in plan.decision.outcomes if one.name == body.disposition), None) if plan else None
+    if reached is not None and reached.cost:
+        yield f"at the cost of: {reached.cost}"
+    yield from trace_lines(body, {name: read.beside or () for name, read in ((plan and plan.reads) or {}).items()})
+
+
+def trace_lines(body: DecideBody, beside: Mapping[str, Sequence[Quoted]] | None = None) -> Iterator[str]:
+    """Each branch, clause, guard, read and run behind a decision; ``beside`` is what is quoted next to each read."""
+    if body.branches:
+        yield "  which way it went:"
+        yield from (f"    {line}" for branch in body.branches for line in _branch(branch))
+    if closing_branch(body):
+        yield "  its outcomes were not tried; their rules as they stood:"
     for trace in body.trace:
         if trace.rule != "otherwise":
-            yield f"  {trace.outcome}: {trace.rule}"
+            yield f"  {trace.outcome}: {trace.rule}" + (f": {trace.reason}" if trace.reason else "")
             yield from (f"    {line}" for clause in trace.clauses for line in _clause(clause))
     for guard in body.guards:
         yield f"  guard {guard.name}: {_MARKS[guard.verdict]}"
@@ -54,10 +75,23 @@ def trace_lines(body: DecideBody) -> Iterator[str]:
             yield f"    {point.rung}  {_MARKS[point.verdict]:<8} {found}: {point.what}"
     for name, read in (body.reads or {}).items():
         yield from _read(name, read)
+        yield from (f"    {_quoted(one)}" for one in (beside or {}).get(name, ()))
     for run in body.runs:
         yield f"  run {run.run_id} ({run.rung}): {run.standing}: {run.why}"
     for note in body.notes:
         yield f"  note: {note.text}"
+
+
+def _branch(branch: Branch) -> Iterator[str]:
+    yield f"{branch.kind} {branch.id}: {way_of(branch).upper()}: {branch.taken}"
+    if beyond := why_beyond(branch):
+        yield f"  {beyond}"
+    yield from (f"  {line}" for clause in branch.clauses or () for line in _clause(clause))
+
+
+def _quoted(one: Quoted) -> str:
+    kind = one.kind.replace("_", " ")
+    return f"beside it, in no rule: {kind} {stated(one.value)} ({one.evidence_class.replace('_', ' ')}): {one.what}"
 
 
 def _read(name: str, read: ReadTrace) -> Iterator[str]:

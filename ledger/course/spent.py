@@ -13,11 +13,15 @@ from ledger.units import display, parse_quantity
 
 
 def spent(plan: Prereg, runs: Iterable[Timed]) -> Fraction | None:
-    """Seconds that ``runs`` took from start to end, times the devices where the gate counts those; None: no budget."""
+    """Seconds that ``runs`` took from start to end, times the devices where the gate counts those; None: no budget.
+
+    A run that two branches took in was made once.
+    """
     if plan.budget is None:
         return None
+    once = {run.run_id: run for run in runs}
     by_device = parse_quantity(plan.budget.gate).unit.dimension == budget.GPU_TIME.dimension
-    return sum(map(seconds, runs), Fraction(0)) * (plan.budget.devices if by_device else 1)
+    return sum(map(seconds, once.values()), Fraction(0)) * (plan.budget.devices if by_device else 1)
 
 
 def seconds(run: Timed) -> Fraction:
@@ -34,3 +38,13 @@ def spent_words(plan: Prereg, runs: Iterable[Timed]) -> str | None:
     gate = parse_quantity(plan.budget.gate)
     amount = display(total, gate.unit).removesuffix(f" {gate.unit.symbol}")
     return f"{amount} of {display(gate.base, gate.unit)}"
+
+
+def spending_words(plan: Prereg, runs: Iterable[Timed]) -> str | None:
+    """What ``runs`` took of the plan's gate, and whether that is more; None where no budget is, or no run."""
+    every = list(runs)
+    total = spent(plan, every)
+    if total is None or plan.budget is None or not every:
+        return None
+    over = total > parse_quantity(plan.budget.gate).base
+    return f"{spent_words(plan, every)} spent, loads included" + (": more than the plan's own gate" if over else "")

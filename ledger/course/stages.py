@@ -6,21 +6,24 @@ counts. What was spent is counted over every run there is, whatever it counts fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ledger.model.course import Branch
+from ledger.model.course import Branch, Stage
 from ledger.model.plan import Prereg
-from ledger.rules import Expr, Verdict, parse
+from ledger.references import Namespace
+from ledger.rules import Expr, Verdict, parse, references
 from ledger.verdict import clause_words
 
 Judge = Callable[[Expr], Verdict]
 
 
 class Timed(Protocol):
-    """A run entry's body, as far as it says when the run began and ended."""
+    """A run entry's body, as far as it says which run it is, and when that began and ended."""
 
+    @property
+    def run_id(self) -> str: ...
     @property
     def rung(self) -> str: ...
     @property
@@ -66,18 +69,42 @@ def stage_of(plan: Prereg, rung: str) -> int:
     return next((place for place, stage in enumerate(plan.stages or ()) if rung in stage.rungs), 0)
 
 
+def judged_on(plan: Prereg, place: int) -> list[str]:
+    """The rungs that must have run before the stage at ``place``, from 0, may open.
+
+    A rung that runs only if a guard is ambiguous is one of them only where a rule that opens a stage looks at it.
+    """
+    earlier = (plan.stages or ())[:place]
+    names = Namespace(plan)
+    seen = {rung for stage in earlier for name in looked_at(stage) for rung in names.looked_at(name)}
+    own = {rung for stage in earlier for rung in stage.rungs}
+    return [one.id for one in plan.ladder.rungs if one.id in own and (one.run_if is None or one.id in seen)]
+
+
+def looked_at(stage: Stage) -> list[str]:
+    """The references of the rule that opens the next stage."""
+    return list(references(parse(stage.proceed.when))) if stage.proceed is not None else []
+
+
 def too_early(plan: Prereg, counted: Mapping[str, Sequence[Timed]], run: Timed) -> str | None:
-    """Why a run of a later stage does not count: an earlier stage had not ended when it began; None if it had."""
+    """Why a run of a later stage does not count: an earlier stage had not ended when it began; None if it had.
+
+    Where a rung's numbers are medians over so many attempts, that many must have ended.
+    """
     place = stage_of(plan, run.rung)
-    earlier = [one for rung, pool in counted.items() for one in pool if stage_of(plan, rung) < place]
-    late = [one for one in earlier if one.ended_at > run.began_at]
-    if late:
-        own = (plan.stages or ())[place].id
-        return f"it began {run.began_at}, and stage {own} opens only after {late[0].rung} ended at {late[0].ended_at}"
-    missing = [rung for stage in (plan.stages or ())[:place] for rung in stage.rungs if rung not in counted]
-    if not missing:
+    if not place:
         return None
-    return f"stage {(plan.stages or ())[place].id} was not open: {missing[0]} has no run that counts"
+    own = (plan.stages or ())[place].id
+    conditional = {one.id for one in plan.ladder.rungs if one.run_if is not None}
+    for rung in judged_on(plan, place):
+        ended = sorted(one.ended_at for one in counted.get(rung, ()))
+        wanted = 1 if rung in conditional else plan.ladder.pool_of or 1
+        if len(ended) < wanted:
+            found = f"{len(ended)} of {wanted} runs that count" if wanted > 1 else "no run that counts"
+            return f"stage {own} was not open: {rung} has {found}"
+        if ended[wanted - 1] > run.began_at:
+            return f"it began {run.began_at}, and stage {own} opens only after {rung} ended at {ended[wanted - 1]}"
+    return None
 
 
 def closed_rungs(plan: Prereg, gates: Sequence[Gate]) -> dict[str, str]:
@@ -85,8 +112,24 @@ def closed_rungs(plan: Prereg, gates: Sequence[Gate]) -> dict[str, str]:
     if not gates or gates[-1].branch.verdict == "true":
         return {}
     last = next(place for place, stage in enumerate(plan.stages or ()) if stage.id == gates[-1].branch.id)
-    return {
-        rung: f"stage {stage.id} was not opened: {gates[-1].branch.taken}"
-        for stage in (plan.stages or ())[last + 1 :]
-        for rung in stage.rungs
-    }
+    return _after(plan, last, f"was not opened: {gates[-1].branch.taken}")
+
+
+def unopened(plan: Prereg, gates: Sequence[Gate], left: Collection[str]) -> dict[str, str]:
+    """The rungs that may not run now, each with why; ``left`` are the rungs that still have a turn to run.
+
+    A stage's rule is asked only when none of its own rungs is left: what half of them show opens nothing.
+    """
+    judged = {gate.branch.id: gate for gate in gates}
+    for place, stage in enumerate(plan.stages or ()):
+        waiting = [rung for rung in stage.rungs if rung in left]
+        if waiting and stage.proceed is not None:
+            return _after(plan, place, f"opens only if {stage.proceed.when}, after {', '.join(waiting)}")
+        gate = judged.get(stage.id)
+        if gate is not None and gate.branch.verdict != "true":
+            return closed_rungs(plan, [gate])
+    return {}
+
+
+def _after(plan: Prereg, place: int, why: str) -> dict[str, str]:
+    return {rung: f"stage {stage.id} {why}" for stage in (plan.stages or ())[place + 1 :] for rung in stage.rungs}

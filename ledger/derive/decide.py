@@ -9,23 +9,42 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ledger.accounting import Account, Intake
+from ledger.arms import Kept
 from ledger.comparability import unheld_facts
-from ledger.course import Gate, closed_rungs, spent_words, stage_gates
+from ledger.course import (
+    Fired,
+    Gate,
+    closed_rungs,
+    fallen,
+    fired_in,
+    frozen_curves,
+    looked_at,
+    out_of_order,
+    spent_words,
+    stage_gates,
+    told_contingencies,
+    told_without_outcome,
+    void_flaws,
+    window_notes,
+    with_kills,
+)
 from ledger.derive.events import event_notes
 from ledger.derive.evidence import Evidence, weigh
+from ledger.derive.progress import progress
+from ledger.derive.staged import Staged
 from ledger.errors import IntegrityError
+from ledger.model.course import Branch
 from ledger.model.decision import INCONCLUSIVE, VOID, Outcome
 from ledger.model.entries import DecideBody, Entry, FreezeEntry
 from ledger.model.envelope import Tool
-from ledger.model.events import AmendEntry
+from ledger.model.events import AmendEntry, ContingencyEntry
 from ledger.model.plan import Prereg
 from ledger.model.run import Run
 from ledger.model.trace import GuardTrace, Note, RuleTrace, Truth
-from ledger.model.values import Measured
 from ledger.quality import retry_notes
 from ledger.references import Namespace
 from ledger.rules import Expr, Verdict, from_json, parse, references
-from ledger.verdict import both, guard_truth, negated, why_decided
+from ledger.verdict import both, guard_truth, negated, recorded, why_decided
 
 Judge = Callable[[Expr], Verdict]
 """Evaluates a rule over one set of operands."""
@@ -37,29 +56,40 @@ def decide_body(
     intakes: Sequence[Intake],
     tool: Tool,
     before: Sequence[tuple[str, Entry]] = (),
+    banked: Mapping[str, Kept] | None = None,
 ) -> DecideBody:
     """The body of the decide entry for every run entry of the record, in whatever order they come.
 
-    ``freeze`` holds the plan as amended; ``before`` are the entries it follows, for what they say of amendments.
+    ``freeze`` holds the plan as it stands; ``before`` are the entries it follows, for what they say of amendments and
+    contingencies;
+    ``banked`` has the runs of earlier records that the plan names, as this record keeps them.
 
     Raises IntegrityError when the freeze entry lacks the typed rule of an outcome; of the evidence, nothing raises.
     """
-    plan = freeze.body.plan
-    found = weigh(plan, intakes)
+    plan, fired = freeze.body.plan, fired_in(freeze.body.plan, before)
+    found = weigh(plan, intakes, banked, fired)
     accounted, guards = found.accounted, found.guards
     rules = {rule.outcome: from_json(rule.ast) for rule in freeze.body.rules}
-    gates = stage_gates(plan, found.judge, spent_words(plan, [one.body for one in intakes]))
+    stages = stage_gates(plan, found.judge, spent_words(plan, [one.body for one in intakes]))
     traces = _traces(plan, rules, found)
-    closed = closed_rungs(plan, gates)
-    broken = _broken_protocol(plan, accounted, closed)
+    closed = closed_rungs(plan, stages)
+    gates = with_kills(plan, stages, found.killed)
+    broken = _broken_protocol(plan, accounted, {**closed, **fallen(found.killed)})
+    needed = [rung for rung in needed_rungs(plan) if rung not in closed]
+    broken += void_flaws(plan, accounted, intakes, needed)
     disposition, why = _disposed(broken, gates, traces, guards)
-    branches = (*found.branches, *(gate.branch for gate in gates))
+    branches = (
+        *_contingencies(plan, fired, intakes, found),
+        *found.branches,
+        *told_without_outcome(found.killed, closed),
+        *(gate.branch for gate in gates),
+    )
     return DecideBody(
         freeze=freeze_digest,
-        amendments=tuple(key for key, entry in before if isinstance(entry, AmendEntry)) or None,
+        amendments=tuple(key for key, entry in before if isinstance(entry, AmendEntry | ContingencyEntry)) or None,
         evidence=tuple(sorted(intake.digest for intake in intakes)),
         disposition=disposition,
-        why=why,
+        why=f"labelled {', '.join(one.own.label for one in fired)}: {why}" if fired else why,
         trace=traces,
         branches=branches or None,
         guards=tuple(guards.values()),
@@ -67,9 +97,19 @@ def decide_body(
         runs=accounted.closed(closed).standings,
         descriptive=found.observed,
         expectations={one.id: found.judge(parse(one.claim)).truth for one in plan.expectations or ()},
-        notes=(*_notes(plan, accounted), *retry_notes(plan, accounted.standings), *event_notes(before)),
+        notes=(
+            *_notes(plan, accounted, intakes, closed),
+            *retry_notes(plan, accounted.standings),
+            *event_notes(before),
+        ),
         tool=tool,
     )
+
+
+def _contingencies(plan: Prereg, fired: Sequence[Fired], intakes: Sequence[Intake], found: Evidence) -> list[Branch]:
+    if not plan.contingencies:
+        return []
+    return told_contingencies(plan, fired, progress(Staged(plan, intakes, fired), found).called_for)
 
 
 def _disposed(
@@ -102,15 +142,15 @@ def _traces(plan: Prereg, rules: Mapping[str, Expr], found: Evidence) -> tuple[R
 
 
 def _recorded(outcome: Outcome, found: Evidence) -> RuleTrace:
-    """True where each number that it records was measured; one that was not may still be, so never false."""
-    missing = [name for name in outcome.records or () if not isinstance(found.value(name), Measured)]
-    truth: Truth = "unknown" if missing else "true"
+    """True where each number that it records is there; one that is not may still be, so never false."""
+    truth, reason = recorded({name: found.value(name) for name in outcome.records or ()})
     return RuleTrace(
         outcome=outcome.name,
         rule=f"records {', '.join(outcome.records or ())}",
         rule_verdict=truth,
         requires=outcome.requires or (),
         verdict=_with_guards(truth, outcome, found.guards),
+        reason=reason,
     )
 
 
@@ -151,15 +191,18 @@ def _disposition(traces: Sequence[RuleTrace]) -> str:
 
 
 def needed_rungs(plan: Prereg) -> list[str]:
-    """The rungs that the rules and their guards look at, in ladder order."""
+    """The rungs that the rules of outcomes and stages look at, and the outcomes' guards, in ladder order."""
     needed: set[str] = set()
     names = Namespace(plan)
+    for stage in plan.stages or ():
+        needed |= {rung for reference in looked_at(stage) for rung in names.looked_at(reference)}
     for outcome in plan.decision.outcomes:
         refers_to = references(parse(outcome.when)) if outcome.when is not None else outcome.records or ()
         needed |= {rung for reference in refers_to for rung in names.looked_at(reference)}
         for name in outcome.requires or ():
             guard = (plan.guards or {})[name]
             needed |= {*guard.rungs, *([guard.control] if guard.kind == "overlay" else [])}
+    needed |= {curve.reference for curve in frozen_curves(plan) if needed & set(curve.rungs)}
     return [rung.id for rung in plan.ladder.rungs if rung.id in needed]
 
 
@@ -173,15 +216,15 @@ def _broken_protocol(plan: Prereg, accounted: Account, closed: Mapping[str, str]
     ]
 
 
-def _notes(plan: Prereg, accounted: Account) -> list[Note]:
+def _notes(plan: Prereg, accounted: Account, intakes: Sequence[Intake], closed: Mapping[str, str]) -> list[Note]:
     notes = [
         Note(code="rung_absent", text=f"{rung.id} ({rung.role}) has no run that counts")
         for rung in plan.ladder.rungs
-        if rung.id not in accounted.counted and rung.run_if is None
+        if rung.id not in accounted.counted and rung.run_if is None and rung.id not in closed
     ]
-    began = [accounted.counted[rung.id].body.began_at for rung in plan.ladder.rungs if rung.id in accounted.counted]
-    if began != sorted(began):
-        notes.append(Note(code="out_of_order", text="the rungs did not run in the order of the ladder"))
+    if (text := out_of_order(plan, accounted)) is not None:
+        notes.append(Note(code="out_of_order", text=text))
+    notes += window_notes(plan, accounted, intakes)
     for rung, pool in accounted.pools.items() if plan.ladder.pools else ():
         many = f"its numbers are medians over {len(pool)} complete attempts"
         notes.append(Note(code="pooled", text=f"{rung}: {many if len(pool) > 1 else 'only one complete attempt'}"))

@@ -5,18 +5,25 @@ Pure, so that ``verify`` runs it again. Whether the record is in a state for the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ledger import budget
+from ledger.accounting import Intake
+from ledger.arms import Kept
+from ledger.course.wording import trigger_words
+from ledger.derive.evidence import weigh
 from ledger.derive.freeze import frozen_rules
-from ledger.errors import InputError, Problem
+from ledger.derive.progress import progress
+from ledger.derive.staged import Staged
+from ledger.errors import InputError, Problem, StateError
 from ledger.model.entries import Entry
 from ledger.model.envelope import Tool
-from ledger.model.events import AmendBody, CarriedResult, Change, Phase
+from ledger.model.events import AmendBody, CarriedResult, Change, ContingencyBody, Phase
 from ledger.model.plan import Prereg
 from ledger.model.trace import Note
 from ledger.plancheck import check_plan
+from ledger.plancheck.structure import unknown_name
 from ledger.protocol import Protocol, old_values, refuse_amendment, same_rules
 
 PHASE_WORDS: dict[Phase, str] = {"before_data": "before data", "after_data": "after data"}
@@ -32,7 +39,8 @@ def amend_body(
     before = protocol.plan
     after = old_values(before, changes)
     refuse_amendment(before, after, phase, protocol.freeze.record)
-    _refuse_unsound(after)
+    _refuse_fired(protocol, after)
+    _refuse_unsound(before, after)
     rules, cost = frozen_rules(after), budget.estimate(after)
     return AmendBody(
         freeze=protocol.digest,
@@ -51,6 +59,65 @@ def carried_body(
 ) -> AmendBody:
     """The body of an amend entry that carries another record's result and changes no field."""
     return AmendBody(freeze=protocol.digest, phase=phase, name=name, reason=reason, result=result, tool=tool)
+
+
+def contingency_body(
+    protocol: Protocol,
+    phase: Phase,
+    name: str,
+    intakes: Sequence[Intake],
+    tool: Tool,
+    banked: Mapping[str, Kept] | None = None,
+) -> ContingencyBody:
+    """The body of the contingency entry for ``name`` on the runs in ``intakes``, under the plan as it then stands.
+
+    Raises InputError where the plan declares no such contingency; StateError where it is not called for, fired before,
+    or leaves nothing to change because all its rungs have run.
+    """
+    plan = protocol.plan
+    own = (plan.contingencies or {}).get(name)
+    if own is None:
+        raise InputError.of([_in_full(unknown_name("contingency", name, plan.contingencies or {}))])
+    staged = Staged(plan, intakes, protocol.fired)
+    so_far = progress(staged, weigh(plan, intakes, banked, protocol.fired))
+    found = so_far.called_for(name)
+    where = protocol.freeze.record
+    if any(one.name == name for one in protocol.fired):
+        raise StateError(
+            "already_fired",
+            f"contingency {name} fired already",
+            where=where,
+            expected="one that has not fired",
+            found=f"an entry of it, labelled {own.label}",
+            hint="it holds once and for all: go on with the ladder",
+        )
+    if found.verdict != "true":
+        raise StateError(
+            "not_called_for",
+            f"contingency {name} is not called for by the {len(intakes)} runs that were taken in",
+            where=where,
+            expected=trigger_words(own),
+            found=found.why,
+            hint="go on with the ladder as it is; run files that wait are seen when they are taken in",
+        )
+    if not set(own.then.rungs) & set(so_far.to_come):
+        raise StateError(
+            "too_late",
+            f"contingency {name} changes what is still to be run, and its rungs have run",
+            where=where,
+            expected=f"a turn still to be made of {', '.join(own.then.rungs)}",
+            found=found.why,
+            hint="let the frozen rule decide; that it was called for, and never fired, is told there",
+        )
+    return ContingencyBody(
+        freeze=protocol.digest,
+        phase=phase,
+        contingency=name,
+        label=own.label,
+        found=found,
+        evidence=tuple(sorted(one.digest for one in intakes)),
+        tool=tool,
+    )
 
 
 def event_notes(before: Sequence[tuple[str, Entry]]) -> list[Note]:
@@ -73,8 +140,23 @@ def amended_words(body: AmendBody) -> str:
     return f"{', '.join(change.path for change in body.changes)}; {body.reason}"
 
 
-def _refuse_unsound(after: Prereg) -> None:
-    errors = [problem for problem in check_plan(after) if problem.severity == "error"]
+def _refuse_fired(protocol: Protocol, after: Prereg) -> None:
+    changed = [one.name for one in protocol.fired if (after.contingencies or {}).get(one.name) != one.own]
+    if changed:
+        raise StateError(
+            "already_fired",
+            f"contingencies.{changed[0]} has fired: what it says cannot be amended any more",
+            where=protocol.freeze.record,
+            expected="that contingency as it fired",
+            found="another, or none",
+            hint="another ladder is another record: ledger draft NEW-ID --supersedes " + protocol.freeze.record,
+        )
+
+
+def _refuse_unsound(before: Prereg, after: Prereg) -> None:
+    """What was so before is not the amendment's doing: of a contingency that fired, that it changes nothing more."""
+    known = check_plan(before)
+    errors = [problem for problem in check_plan(after) if problem.severity == "error" and problem not in known]
     if errors:
         raise InputError.of([_in_full(problem) for problem in errors])
 

@@ -9,17 +9,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ledger.accounting import Account, Intake, account, sourced
-from ledger.arms import void_arms
+from ledger.accounting import Account, Intake, sourced
+from ledger.arms import Choice, Kept, choose, void_arms
 from ledger.attempts import guard_over
-from ledger.comparability import incomparable_pairs
-from ledger.course import too_early
+from ledger.comparability import comparing
+from ledger.course import Fired, Killed, held_to_curves
+from ledger.derive.bundled import account_bundled
+from ledger.derive.staged import Staged
 from ledger.model.course import Branch
 from ledger.model.plan import Prereg
 from ledger.model.reads import ReadTrace
 from ledger.model.trace import GuardTrace
-from ledger.model.values import Sourced, Value
-from ledger.reads import evaluate_reads, operands_of
+from ledger.model.values import Sourced, Unknown, Value
+from ledger.reads import Cast, evaluate_reads, operands_of
 from ledger.references import Namespace
 from ledger.rules import Expr, Verdict, evaluate
 
@@ -36,65 +38,101 @@ class Evidence:
     guards: dict[str, GuardTrace]
     reads: dict[str, ReadTrace]
     observed: dict[str, Sourced]
+    operands: Mapping[str, Sourced]
     judge: Judge
     branches: tuple[Branch, ...] = ()
+    killed: tuple[Killed, ...] = ()
+    made: Account | None = None
+    """The account before any arm was found void or behind: what was run, whatever it came to."""
 
     def value(self, reference: str) -> Value:
         """The number that a reference names: ``rung.metric``, or the part of a read."""
         name, _, part = reference.partition(".")
         if name in self.reads:
             return getattr(self.reads[name], part) or self.reads[name].value
-        return self.observed[reference].value
+        return self.operands[reference].value
 
 
-def weigh(plan: Prereg, intakes: Sequence[Intake]) -> Evidence:
-    """The evidence in ``intakes``, in whatever order they come; an arm that is void has no number for a rule."""
-    accounted = _opened(plan, account(plan, intakes))
-    found = _found(plan, accounted)
-    if not plan.validity:
+def weigh(
+    plan: Prereg,
+    intakes: Sequence[Intake],
+    banked: Mapping[str, Kept] | None = None,
+    fired: Sequence[Fired] = (),
+) -> Evidence:
+    """The evidence in ``intakes``, in whatever order they come; an arm that is void has no number for a rule.
+
+    ``banked`` has each banked run of the plan; what is computed from one that is not there is unknown. ``fired`` are
+    the contingencies that fired.
+    """
+    made, bundled = account_bundled(Staged(plan, intakes, fired))
+    curves = {name: kept.run for name, kept in (banked or {}).items()}
+    accounted, killed = held_to_curves(plan, made, intakes, curves)
+    cast = _cast(plan, banked or {})
+    found = replace(_found(plan, accounted, cast), branches=bundled, killed=killed, made=made)
+    if accounted.counted.keys() != made.counted.keys():  # what an arm showed before it was left out still describes it
+        found = replace(found, observed=_operands(plan, made))
+    if not plan.validity and not plan.select:
         return found
     void, told = void_arms(plan, found.judge)
-    return replace(_found(plan, accounted.without(void)), observed=found.observed, branches=tuple(told))
+    choices = choose(plan, accounted, void)
+    standing = _found(plan, accounted.without(void), _with_winners(cast, choices))
+    branches = (*bundled, *told, *(one.branch for one in choices))
+    return replace(standing, observed=found.observed, branches=branches, killed=killed, made=made)
 
 
-def _opened(plan: Prereg, accounted: Account) -> Account:
-    """The account without runs of a stage that had not been opened when they began."""
-    for stage in (plan.stages or ())[1:]:
-        bodies = {rung: [one.body for one in pool] for rung, pool in accounted.pools.items()}
-        early = {
-            one.digest: why
-            for rung in stage.rungs
-            for one in accounted.pools.get(rung, ())
-            if (why := too_early(plan, bodies, one.body)) is not None
-        }
-        accounted = accounted.leaving_out(early)
-    return accounted
+def _cast(plan: Prereg, banked: Mapping[str, Kept]) -> Cast:
+    """What stands for each name before winners are chosen."""
+    waiting = {name: Unknown(unknown="not_run", detail=f"{name} is not chosen yet") for name in plan.select or {}}
+    absent = {
+        name: Unknown(unknown="missing", detail=f"the banked run {name} is not kept here")
+        for name in plan.banked or {}
+        if name not in banked
+    }
+    there = {name: (one.pin.entry, one.run) for name, one in banked.items()}
+    return Cast(unknown={**waiting, **absent}, banked=there)
 
 
-def _found(plan: Prereg, accounted: Account) -> Evidence:
+def _with_winners(cast: Cast, choices: Sequence[Choice]) -> Cast:
+    chosen = {one.name: one.chosen for one in choices if isinstance(one.chosen, str)}
+    unknown = {one.name: one.chosen for one in choices if isinstance(one.chosen, Unknown)}
+    left = {name: why for name, why in cast.unknown.items() if name not in chosen}
+    return replace(cast, chosen=chosen, unknown={**left, **unknown}, used={one.name: one.used for one in choices})
+
+
+def _found(plan: Prereg, accounted: Account, cast: Cast) -> Evidence:
     attempts = {rung: [one.run for one in pool] for rung, pool in accounted.pools.items()}
     guards = {
         name: guard_over(name, guard, plan, attempts, accounted.absent) for name, guard in (plan.guards or {}).items()
     }
     counted = {rung: [(one.digest, one.run) for one in pool] for rung, pool in accounted.pools.items()}
-    reads = evaluate_reads(plan, counted, accounted.absent)
+    reads = evaluate_reads(plan, counted, accounted.absent, cast)
     observed = _operands(plan, accounted)
-    judge = _judge(plan, {**observed, **operands_of(plan, reads)}, accounted)
-    return Evidence(plan, accounted, guards, reads, observed, judge)
+    operands = {**observed, **_of_winners(plan, observed, cast), **operands_of(plan, reads)}
+    judge = _judge(Namespace(plan, cast.chosen), operands, accounted)
+    return Evidence(plan, accounted, guards, reads, observed, operands, judge)
 
 
-def _judge(plan: Prereg, operands: Mapping[str, Sourced], accounted: Account) -> Judge:
+def _of_winners(plan: Prereg, observed: Mapping[str, Sourced], cast: Cast) -> dict[str, Sourced]:
+    """The metrics of each winner, by its own name."""
+    return {
+        f"{name}.{metric}": observed[f"{cast.chosen[name]}.{metric}"]
+        if name in cast.chosen
+        else Sourced(value=cast.unknown[name], evidence_class="unclassified")
+        for name in plan.select or {}
+        for metric in plan.metrics
+    }
+
+
+def _judge(names: Namespace, operands: Mapping[str, Sourced], accounted: Account) -> Judge:
     """A judge over ``operands``; runs that may not be compared make a clause over both of them unknown.
 
     A run that is not there cannot be compared either, even where its bounds would do (``min(r1.x, r2.x) <= 3 s``):
     else losing a run from another machine would settle what having it leaves open.
     """
-    names = Namespace(plan)
-    pairs = incomparable_pairs(plan, {rung: one.run for rung, one in accounted.counted.items()})
+    compare = comparing(names.plan, {rung: one.run for rung, one in accounted.counted.items()})
 
     def apart(refs: Sequence[str]) -> str | None:
-        rungs = {rung for reference in refs for rung in names.compared(reference)}
-        return "; ".join(text for pair, text in pairs.items() if pair <= rungs) or None
+        return compare(rung for reference in refs for rung in names.compared(reference))
 
     def apart_or_absent(refs: Sequence[str]) -> str | None:
         rungs = dict.fromkeys(rung for reference in refs for rung in names.compared(reference))

@@ -6,12 +6,14 @@ Whether the plan may be frozen at all is judged before, in ``ledger/plancheck``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ledger import budget
 from ledger.canonical import digest
+from ledger.course import frozen_curves
 from ledger.errors import InputError
+from ledger.model.arms import PinnedBanked
 from ledger.model.base import load
 from ledger.model.entries import CodePin, FreezeBody, PinnedBaseline
 from ledger.model.envelope import FrozenRule, Tool
@@ -30,11 +32,12 @@ PREREG_NAME = "prereg.yaml"
 
 @dataclass(frozen=True)
 class Pins:
-    """What was read from outside at freeze: code, baselines, and the program that froze."""
+    """What was read from outside at freeze: code, baselines, runs of earlier records, and the program that froze."""
 
     code: CodePin
     baselines: tuple[PinnedBaseline, ...]
     tool: Tool
+    banked: Mapping[str, PinnedBanked] | None = None
 
 
 def read_plan(data: bytes) -> Prereg:
@@ -75,6 +78,7 @@ def freeze_body(prereg: bytes, plan: Prereg, pins: Pins, notes: Sequence[Note]) 
         cost=budget.estimate(plan),
         power=power_of_plan(plan),
         kill=tuple(read_trigger(kill.when, plan.metrics) for kill in plan.kill or () if kill.when is not None),
+        curves=frozen_curves(plan) or None,
         fits={
             rung.id: read_trigger(rung.search.fits, plan.metrics)
             for rung in plan.ladder.rungs
@@ -82,6 +86,7 @@ def freeze_body(prereg: bytes, plan: Prereg, pins: Pins, notes: Sequence[Note]) 
         },
         baselines=pins.baselines,
         code=pins.code,
+        banked=dict(pins.banked) if pins.banked else None,
         notes=tuple(notes),
         tool=pins.tool,
     )

@@ -6,9 +6,11 @@ A run that may not count is still kept whole, with every reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ledger.course import Fired, before_it, exact_steps
+from ledger.derive.code import wrong_code
 from ledger.metrics import absent_ranks, read_metric
 from ledger.model.base import same_scalar
 from ledger.model.entries import FreezeEntry, Rejection, RunBody
@@ -30,14 +32,20 @@ def run_body(
     at: str,
     tool: Tool,
     since: str | None = None,
+    fired: Sequence[Fired] = (),
 ) -> RunBody:
     """The body of the run entry. ``resource`` names the blob; ``at`` is when it is taken in (UTC, whole seconds).
 
-    ``freeze`` holds the plan as amended; ``since`` is when what decides was last amended, if it was.
+    ``freeze`` holds the plan as it stands; ``since`` is when what decides was last amended, if it was, and ``fired``
+    are the contingencies that changed what rungs run.
     """
     plan = freeze.body.plan
     rejections = (*_rejections(freeze_digest, freeze, run, at), *_before_amendment(run, since))
-    missing = lacks(plan, run)
+    if (early := before_it(fired, run)) is not None:
+        # What its rung was to run then is not what the plan says now: whether it kept to that is not asked.
+        kept = tuple(one for one in rejections if one.code != "settings_mismatch")
+        rejections = (*kept, Rejection(code="before_contingency", text=early))
+    missing = lacks(plan, run, exact_steps(fired, run.rung))
     return RunBody(
         run=resource,
         freeze=freeze_digest,
@@ -72,8 +80,11 @@ def expected_settings(plan: Prereg, rung: Rung) -> dict[str, Any]:
     return {**(plan.workload.settings if plan.workload else {}), **rung.flags}
 
 
-def lacks(plan: Prereg, run: Run) -> str | None:
-    """What the run did not do that a complete rung does, in words; None when it is complete, as out of memory is."""
+def lacks(plan: Prereg, run: Run, exactly: int | None = None) -> str | None:
+    """What the run did not do that a complete rung does, in words; None when it is complete, as out of memory is.
+
+    ``exactly`` is the number of steps that a contingency has its rung run: more is as wrong as fewer.
+    """
     if run.outcome.kind == "oom":
         return None
     if run.outcome.kind != "ok":
@@ -82,8 +93,10 @@ def lacks(plan: Prereg, run: Run) -> str | None:
         return absent.detail
     if any(rung.id == run.rung and rung.search is not None for rung in plan.ladder.rungs):
         return _unfinished_search(run)
+    if exactly is not None and run.counts.steps != exactly:
+        return f"{run.counts.steps} steps exercised, and a contingency has {run.rung} run {exactly}"
     each = plan.ladder.each_rung
-    wanted = (("steps", plan.ladder.steps), ("eval", each.eval), ("save", each.save))
+    wanted = (("steps", plan.ladder.steps_of(run.rung)), ("eval", each.eval), ("save", each.save))
     short = [
         f"{getattr(run.counts, what)} of {count} {what}" for what, count in wanted if getattr(run.counts, what) < count
     ]
@@ -133,9 +146,7 @@ def _plan_rejections(freeze: FreezeEntry, run: Run) -> Iterator[Rejection]:
         yield Rejection(code="settings_mismatch", text="; ".join(wrong))
     if is_derived(expected_settings(plan, rung)):
         yield from _wrong_seed(run)
-    for path, pinned in sorted(freeze.body.code.paths.items()):
-        if wrong_pin := _wrong_pin(path, pinned, run):
-            yield Rejection(code="pin_mismatch", text=wrong_pin)
+    yield from (Rejection(code="pin_mismatch", text=text) for text in wrong_code(freeze, rung, run))
 
 
 def _wrong_settings(plan: Prereg, rung: Rung, run: Run) -> list[str]:
@@ -149,15 +160,22 @@ def _wrong_settings(plan: Prereg, rung: Rung, run: Run) -> list[str]:
         for key, value in held.items()
         if key in reported and key not in expected and not same_scalar(reported[key], value)
     ]
+    switched = plan.switches(rung.id)
     wrong += [
         f"{key}: the plan has {value!r}, the run {_found(run.settings, key)}"
         for key, value in expected.items()
-        if key not in run.settings or not same_scalar(run.settings[key], value)
+        if key not in switched and (key not in run.settings or not same_scalar(run.settings[key], value))
+    ]
+    # Which of its two values a switch of a bundle must have follows from the oracles, when it is decided.
+    wrong += [
+        f"{key}: bundle item {item.id} has {item.on!r} or {item.off!r}, the run {_found(run.settings, key)}"
+        for key, item in switched.items()
+        if not any(key in run.settings and same_scalar(run.settings[key], one) for one in (item.on, item.off))
     ]
     if plan.workload is not None:
         wrong += [
             f"{key}: not in the plan, the run has {run.settings[key]!r}"
-            for key in sorted(set(run.settings) - set(expected) - set(held))
+            for key in sorted(set(run.settings) - set(expected) - set(held) - set(switched))
         ]
     return wrong
 
@@ -172,17 +190,6 @@ def _wrong_seed(run: Run) -> Iterator[Rejection]:
 
 def _found(settings: Mapping[str, Any], key: str) -> str:
     return f"has {settings[key]!r}" if key in settings else "does not state it"
-
-
-def _wrong_pin(path: str, pinned: str, run: Run) -> str | None:
-    seen = run.code.paths.get(path)
-    if seen is None or isinstance(seen.object, UnknownFact) or isinstance(seen.dirty, UnknownFact):
-        return f"{path}: frozen at {pinned}, and the run did not record what it ran"
-    if seen.object != pinned:
-        return f"{path}: frozen at {pinned}, the run had {seen.object}"
-    if seen.dirty:
-        return f"{path}: the run had uncommitted changes on top of {pinned}"
-    return None
 
 
 def _notes(run: Run) -> Iterator[Note]:

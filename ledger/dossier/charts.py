@@ -33,8 +33,20 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class Other:
+    """Another series drawn behind, with its words for the key."""
+
+    points: Points
+    text: str
+    class_: str
+
+
+@dataclass(frozen=True)
 class Panel:
-    """What one line chart shows, in base units of ``unit``."""
+    """What one line chart shows, in base units of ``unit``; a sample covers ``stride`` steps, from its place on.
+
+    ``window``, ``worst``, the points and where marks begin are counted in samples, ``steps`` in steps.
+    """
 
     key: str
     title: str
@@ -49,15 +61,22 @@ class Panel:
     worst: int | None = None
     ended: str | None = None
     notes: tuple[str, ...] = field(default=())
+    stride: int = 1
+    others: tuple[Other, ...] = ()
+
+    @property
+    def samples(self) -> int:
+        """Samples that the planned steps give."""
+        return max(self.steps // self.stride, 1)
 
 
 def panel(one: Panel) -> Markup:
     """A line chart of one series against the step, with its band, window, marks and end."""
-    across = Scale(0, max(one.steps - 1, 1), LEFT, RIGHT)
+    across = Scale(0, max(one.samples - 1, 1), LEFT, RIGHT)
     up = Scale(_in(one.low, one.unit), _in(one.high, one.unit), BOTTOM, TOP)
-    parts = [*_frame(one, across, up), *_band(one, across, up), *_marks(one, across, up)]
+    parts = [*_frame(one, across, up), *_band(one, across, up), *_marks(one, across, up), *_others(one, across, up)]
     parts += [*_lines(one, across, up), *_worst(one, across, up), *_end(one, across)]
-    height = BOTTOM + (36 if 0 < one.window < one.steps else 22)
+    height = BOTTOM + (36 if 0 < one.window < one.samples else 22)
     for class_, text in _key(one, up):
         height += KEY_ROW
         parts += _key_row(class_, text, height - 4)
@@ -70,13 +89,17 @@ def describe(one: Panel) -> str:
     if not known:
         return "No number to draw. " + " ".join(one.notes)
     parts = [
-        f"{len(known)} of {one.steps} planned steps have a number; lowest {display(min(known), one.unit)}, "
+        f"{len(known)} of {one.samples} planned {_sampled(one)} have a number; lowest {display(min(known), one.unit)}, "
         f"highest {display(max(known), one.unit)}."
     ]
-    parts += [f"{mark.text}." for mark in one.marks]
+    parts += [f"{text}." for text in (*(mark.text for mark in one.marks), *(other.text for other in one.others))]
     if one.ended:
         parts.append(f"The run ended: {one.ended}.")
     return " ".join([*parts, *one.notes])
+
+
+def _sampled(one: Panel) -> str:
+    return "steps" if one.stride == 1 else f"samples of {one.stride} steps each"
 
 
 def _in(base: Fraction, unit: Unit) -> float:
@@ -85,8 +108,8 @@ def _in(base: Fraction, unit: Unit) -> float:
 
 def _frame(one: Panel, across: Scale, up: Scale) -> list[Markup]:
     parts = [svg.box(LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP, "plot")]
-    if 0 < one.window < one.steps:
-        start = across(one.steps - one.window)
+    if 0 < one.window < one.samples:
+        start = across(one.samples - one.window)
         parts.append(svg.box(start, TOP, RIGHT - start, BOTTOM - TOP, "window"))
     ticks = up.ticks()
     for tick in ticks:
@@ -94,12 +117,13 @@ def _frame(one: Panel, across: Scale, up: Scale) -> list[Markup]:
         parts.append(svg.label(LEFT - 6, up(tick) + 4, svg.tick_text(tick, ticks), "tick", "end"))
     if one.unit.symbol != "1":
         parts.append(svg.label(LEFT - 6, TOP - 6, one.unit.symbol, "tick", "end"))
-    last = one.steps - 1
-    for step, anchor in ((0, "start"), (last, "end")) if last else ((0, "start"),):
-        parts.append(svg.label(across(step), BOTTOM + 16, str(step), "tick", anchor))
+    last = one.samples - 1
+    for place, anchor in ((0, "start"), (last, "end")) if last else ((0, "start"),):
+        parts.append(svg.label(across(place), BOTTOM + 16, str(place * one.stride), "tick", anchor))
     parts.append(svg.label((LEFT + RIGHT) / 2, BOTTOM + 16, "step", "tick", "middle"))
-    if 0 < one.window < one.steps:
-        parts.append(svg.label(RIGHT, BOTTOM + 30, f"shaded: the frozen window, last {one.window}", "tick", "end"))
+    if 0 < one.window < one.samples:
+        words = f"shaded: the frozen window, last {one.window}" + (f" of {one.stride} steps" if one.stride > 1 else "")
+        parts.append(svg.label(RIGHT, BOTTOM + 30, words, "tick", "end"))
     return parts
 
 
@@ -110,6 +134,15 @@ def _band(one: Panel, across: Scale, up: Scale) -> list[Markup]:
     thin = known if len(known) <= MOST_POINTS else [*known[:: len(known) // MOST_POINTS + 1], known[-1]]
     area = [(thin[0][0], up(0)), *thin, (thin[-1][0], up(0))]
     return [svg.path(area, "band", closed=True), svg.path(thin, "band-edge")]
+
+
+def _others(one: Panel, across: Scale, up: Scale) -> Iterator[Markup]:
+    """Other series, cut off where they leave the scale."""
+    low, high = _in(one.low, one.unit), _in(one.high, one.unit)
+    for other in one.others:
+        for run in _unbroken(other.points):
+            drawn = [(across(place), up(max(low, min(_in(value, one.unit), high)))) for place, value in thinned(run)]
+            yield svg.path(drawn, f"line {other.class_}")
 
 
 def _lines(one: Panel, across: Scale, up: Scale) -> list[Markup]:
@@ -127,7 +160,7 @@ def _lines(one: Panel, across: Scale, up: Scale) -> list[Markup]:
         x = across(highest[0])
         left = x < (LEFT + RIGHT) / 2
         # Above the plot, where no sample is drawn.
-        words = f"{display(highest[1], one.unit)} at step {highest[0]}"
+        words = f"{display(highest[1], one.unit)} at step {highest[0] * one.stride}"
         parts.append(svg.label(x + (9 if left else -9), TOP - 6, words, "tick", "start" if left else "end"))
     return parts
 
@@ -185,7 +218,7 @@ def _worst_point(one: Panel) -> tuple[int, Fraction] | None:
 def _end(one: Panel, across: Scale) -> list[Markup]:
     if one.ended is None:
         return []
-    x = across(min(len(one.points), max(one.steps - 1, 1)))
+    x = across(min(len(one.points), max(one.samples - 1, 1)))
     return [svg.line(x, TOP, x, BOTTOM, "end-line")]
 
 
@@ -194,8 +227,9 @@ def _key(one: Panel, up: Scale) -> Iterator[tuple[str, str]]:
     for mark in one.marks:
         beyond = "" if _inside(up(_in(mark.value, one.unit))) else ", beyond the scale"
         yield mark.class_, mark.text + beyond
+    yield from ((other.class_, other.text) for other in one.others)
     if (point := _worst_point(one)) is not None:
-        yield "worst", f"largest {display(point[1], one.unit)} at step {point[0]}"
+        yield "worst", f"largest {display(point[1], one.unit)} at step {point[0] * one.stride}"
     if one.ended is not None:
         yield "end-line", f"ended: {one.ended}"
 

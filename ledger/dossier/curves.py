@@ -67,7 +67,8 @@ def band(guard: OverlayGuard, plan: Prereg, runs: Mapping[str, Run], point: Guar
     if control is None or point.step is None or not isinstance(point.limit, Measured):
         return ()
     limits = tuple(band_by_step(guard, plan, runs))
-    agrees = point.step < len(limits) and limits[point.step] == point.limit.base
+    place = point.step // (guard.every or 1)
+    agrees = place < len(limits) and limits[place] == point.limit.base
     return limits if agrees else ()
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from ledger.dossier import wording
+from ledger.dossier import ways, wording
 from ledger.model.values import REASON_WORDS
 from ledger.reads import in_words
 from ledger.resources import folder
@@ -44,6 +44,7 @@ def _engine() -> jinja2.Environment:
     engine.filters |= {
         "shown": wording.shown,
         "stated": wording.stated,
+        "threshold_unit": wording.threshold_unit,
         "scalar": wording.scalar,
         "settings": wording.settings_text,
         "class_words": wording.class_words,
@@ -52,6 +53,7 @@ def _engine() -> jinja2.Environment:
         "read_words": in_words,
         "event_words": wording.EVENT_WORDS.__getitem__,
         "field_value": wording.field_value,
+        **ways.FILTERS,
         "reason": REASON_WORDS.__getitem__,
         "short": lambda digest: digest[:12],
         "plainly": lambda text: text.replace("_", " "),

@@ -11,8 +11,10 @@ from fractions import Fraction
 from ledger.dossier import charts, curves
 from ledger.dossier.charts import Mark, Panel
 from ledger.dossier.curves import Curve
+from ledger.dossier.kills import kill_groups
 from ledger.dossier.observed import Observed
 from ledger.dossier.peaks import Figure, Group, peaks, plain
+from ledger.dossier.wording import count_of
 from ledger.model.entries import DecideBody
 from ledger.model.guards import OverlayGuard
 from ledger.model.ladder import Metric
@@ -26,9 +28,13 @@ DATA = UNITS["B"].dimension
 
 
 def groups(
-    plan: Prereg, observed: Observed, values: Mapping[str, Sourced], decision: DecideBody | None
+    plan: Prereg,
+    observed: Observed,
+    values: Mapping[str, Sourced],
+    decision: DecideBody | None,
+    banked: Mapping[str, Run],
 ) -> tuple[Group, ...]:
-    """Every chart group of a record, in the order of the plan."""
+    """Every chart group of a record, in the order of the plan; a reference curve may be that of a banked run."""
     attempts = _attempts(plan, observed)
     found = [
         _series_group(plan, name, metric, attempts, values)
@@ -41,6 +47,7 @@ def groups(
             for name, guard in (plan.guards or {}).items()
             if isinstance(guard, OverlayGuard)
         ]
+    found += kill_groups(plan, _held(observed) | attempts, {**banked, **observed.counted}, decision)
     found.append(peaks(plan, values, decision))
     return tuple(group for group in found if group is not None)
 
@@ -53,6 +60,13 @@ def _attempts(plan: Prereg, observed: Observed) -> dict[str, Run]:
             found[row.body.body.rung] = row.run
     found |= observed.counted
     return {rung.id: found[rung.id] for rung in plan.ladder.rungs if rung.id in found}
+
+
+def _held(observed: Observed) -> dict[str, Run]:
+    """By rung, the last run that is not rejected: one that a curve stopped counts no more, and is drawn against it."""
+    return {
+        row.body.body.rung: row.run for row in observed.runs if row.run is not None and not row.body.body.rejections
+    }
 
 
 def _series_group(
@@ -74,11 +88,12 @@ def _series_group(
         figures.append(
             _series_figure(plan, name, metric, rung.id, attempts[rung.id], drawn[rung.id], (low, high), marks)
         )
-    about = f"{metric.series}, {metric.across_ranks} over ranks at each step. One scale for all panels"
+    each = "step" if metric.every in (None, 1) else f"sample of {metric.every} steps"
+    about = f"{metric.series}, {metric.across_ranks} over ranks at each {each}. One scale for all panels"
     about += "; it does not start at zero." if low > 0 else "."
     if clipped:
-        about += " A triangle at the top edge is a step above the scale."
-    return Group(f"Each step: {plain(name)}", about, tuple(figures))
+        about += f" A triangle at the top edge is a {each.partition(' ')[0]} above the scale."
+    return Group(f"Each {each}: {plain(name)}", about, tuple(figures))
 
 
 def _series_figure(
@@ -93,31 +108,33 @@ def _series_figure(
 ) -> Figure:
     role = next(one.role for one in plan.ladder.rungs if one.id == rung)
     ended = None if run.outcome.kind == "ok" else REASON_WORDS[run.outcome.kind]
-    note = f"{curve.gaps} steps without a number" if curve.gaps else ""
+    stride = metric.every or 1
+    note = f"{count_of(curve.gaps, 'step' if stride == 1 else 'sample')} without a number" if curve.gaps else ""
     drawing = charts.panel(
         Panel(
             key=f"c-{name}-{rung}",
-            title=f"{plain(name)} of {rung} at each step",
+            title=f"{plain(name)} of {rung} at each {'step' if stride == 1 else 'sample'}",
             points=curve.points,
             unit=parse_unit(metric.unit),
             low=scale[0],
             high=scale[1],
-            steps=max(plan.ladder.steps, len(curve.points)),
+            steps=max(plan.ladder.steps_of(rung), len(curve.points) * stride),
             marks=marks,
             window=metric.samples or 0,
             ended=ended,
-            notes=_over(curve, scale[1], parse_unit(metric.unit)),
+            notes=_over(curve, scale[1], parse_unit(metric.unit), stride),
+            stride=stride,
         )
     )
     return Figure(f"{rung}, {plain(role)}", drawing, note)
 
 
-def _over(curve: Curve, high: Fraction, unit: Unit) -> tuple[str, ...]:
+def _over(curve: Curve, high: Fraction, unit: Unit, stride: int) -> tuple[str, ...]:
     over = [(step, value) for step, value in enumerate(curve.points) if value is not None and value > high]
     if not over:
         return ()
     step, value = max(over, key=lambda pair: pair[1])
-    return (f"{len(over)} above the scale, the highest {display(value, unit)} at step {step}.",)
+    return (f"{len(over)} above the scale, the highest {display(value, unit)} at step {step * stride}.",)
 
 
 def _marks(
@@ -125,14 +142,17 @@ def _marks(
 ) -> Iterator[Mark]:
     unit = parse_unit(metric.unit)
     if own is not None and isinstance(own.value, Measured):
-        since = max(plan.ladder.steps - (metric.samples or plan.ladder.steps), 0)
+        samples = plan.ladder.steps_of(rung) // (metric.every or 1)
+        since = max(samples - (metric.samples or samples), 0)
         yield Mark(own.value.base, f"{metric.statistic} {display(own.value.base, unit)}", "value", since)
     if rung != control and ghost is not None and isinstance(ghost.value, Measured):
         yield Mark(ghost.value.base, f"{control} {display(ghost.value.base, unit)}", "ghost")
 
 
 def _absent(one: Sourced | None) -> str:
-    return words(one.value) if one is not None and not isinstance(one.value, Measured) else "no series to draw"
+    if one is None or not isinstance(one.value, Measured):
+        return "no series to draw" if one is None else words(one.value)
+    return "its run does not count; why stands with every run below"
 
 
 def _range(known: Sequence[Fraction]) -> tuple[Fraction, Fraction, bool]:
@@ -203,10 +223,11 @@ def _guard_figure(
             unit=UNITS["1"],
             low=Fraction(0),
             high=high,
-            steps=max(plan.ladder.steps, len(curve.points)),
+            steps=max(plan.ladder.steps_of(point.rung), len(curve.points) * (guard.every or 1)),
             marks=marks,
             band=band,
-            worst=point.step,
+            worst=None if point.step is None else point.step // (guard.every or 1),
+            stride=guard.every or 1,
         )
     )
     return Figure(caption, drawing, point.reason or "")

@@ -44,6 +44,16 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Reason:
+    """Why numbers of one rung are unknown, each reason once with the metrics that it is the reason for."""
+
+    rung: str
+    metrics: tuple[str, ...]
+    detail: str
+    bounds: str
+
+
+@dataclass(frozen=True)
 class Table:
     """Rung by metric, with the count of what is not known and of why runs may not be compared."""
 
@@ -53,6 +63,16 @@ class Table:
     total: int
     control: str
     apart: tuple[str, ...]
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """Why values are unknown, in the order of the rows."""
+        found: dict[tuple[str, str, str], list[str]] = {}
+        for row in self.rows:
+            for cell in row.cells:
+                if cell.value.detail:
+                    found.setdefault((row.rung.id, cell.value.detail, cell.value.bounds), []).append(cell.metric)
+        return tuple(Reason(key[0], tuple(names), *key[1:]) for key, names in found.items())
 
 
 @dataclass(frozen=True)

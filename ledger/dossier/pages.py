@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ledger import budget
+from ledger.course import spending_words
 from ledger.dossier import twin
 from ledger.dossier.environment import page
 from ledger.dossier.figures import groups
@@ -51,10 +52,13 @@ def render_record(view: RecordView) -> dict[str, bytes]:
         "observed": observed,
         "tones": tones(plan),
         "means": meanings(plan),
-        "groups": groups(plan, observed, values_of(view, plan), decision) if plan and observed else (),
+        "costs": {one.name: one.cost for one in plan.decision.outcomes if one.cost} if plan else {},
+        "labels": view.labels,
+        "groups": groups(plan, observed, values_of(view, plan), decision, view.banked) if plan and observed else (),
         "needs": needs(view, plan, observed) if plan and observed else (),
         "cost": cost_of(view),
         "over_gate": over_gate(cost_of(view)),
+        "spending": spending_words(plan, view.runs.values()) if plan else None,
         "stated_wrong": stated_wrong(plan, cost_of(view)),
         "descriptive": descriptive(decision, view),
     }
@@ -88,11 +92,13 @@ def render_index(views: Sequence[RecordView], as_of: str) -> dict[str, bytes]:
 def tally(views: Sequence[RecordView]) -> dict[str, dict[str, int]]:
     """Records by disposition and by state; ``open`` are those that owe a decision that stands alone.
 
-    A withdrawn or superseded record owes none, and is not overdue either.
+    A withdrawn or superseded record owes none, and is not overdue either. ``follow_ups`` are those that decisions
+    oblige to and that nobody has done, overdue ones among the open; left out where there are none.
     """
     dispositions = Counter(view.standing.disposition for view in views if view.standing.disposition)
     states = Counter(view.standing.state for view in views)
     undecided = sum(view.standing.disposition is None and not view.retired for view in views)
+    owing = [one.state for view in views for one in view.owed if one.state != "done"]
     return {
         "dispositions": dict(sorted(dispositions.items())),
         "states": {state: states[state] for state in _STATES if states[state]},
@@ -101,6 +107,7 @@ def tally(views: Sequence[RecordView]) -> dict[str, dict[str, int]]:
             "open": undecided,
             "overdue": sum(view.standing.overdue for view in views),
         },
+        **({"follow_ups": {"open": len(owing), "overdue": owing.count("overdue")}} if owing else {}),
     }
 
 

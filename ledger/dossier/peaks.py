@@ -12,6 +12,7 @@ from fractions import Fraction
 from markupsafe import Markup
 
 from ledger.dossier.bars import Bar, bars
+from ledger.dossier.wording import threshold_unit
 from ledger.model.entries import DecideBody
 from ledger.model.plan import Prereg
 from ledger.model.trace import Clause
@@ -83,7 +84,8 @@ def _limits(metric: str, decision: DecideBody | None) -> dict[str, tuple[Fractio
 
 def _limit_text(clause: Clause) -> str:
     sign = next((sign for sign in ("<=", ">=", "<", ">") if sign in clause.text), "")
-    return f"rule: {sign} {words(clause.right)}".replace("<=", "\u2264").replace(">=", "\u2265")
+    limit = words(clause.right, unit=threshold_unit(clause))
+    return f"rule: {sign} {limit}".replace("<=", "\u2264").replace(">=", "\u2265")
 
 
 def plain(name: str) -> str:

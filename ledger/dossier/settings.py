@@ -31,7 +31,8 @@ class Setting:
 def settings_of(plan: Prereg, runs: Sequence[tuple[str, Run]]) -> tuple[Setting, ...]:
     """Every setting of ``runs`` (entry digest, run): those that differ first, each group by name.
 
-    A difference is declared where the plan gives the run's rung that value, as a flag or for every rung.
+    A difference is declared where the plan gives the run's rung that value, as a flag, for every rung, or as an item of
+    a bundle that is in or out.
     """
     names = sorted({name for _, run in runs for name in run.settings})
     found = [_setting(plan, runs, name) for name in names]
@@ -53,6 +54,13 @@ def _same(one: Run, other: Run, name: str) -> bool:
 
 def _declared(plan: Prereg, run: Run, name: str) -> bool:
     rung = next((one for one in plan.ladder.rungs if one.id == run.rung), None)
+    item = plan.switches(run.rung).get(name)
+    if (
+        item is not None
+        and name in run.settings
+        and any(same_scalar(run.settings[name], one) for one in (item.on, item.off))
+    ):
+        return True
     declared = expected_settings(plan, rung) if rung else {}
     if name not in run.settings or name not in declared:
         return name not in run.settings and name not in declared

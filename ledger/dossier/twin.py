@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 from ledger.canonical import MAX_SAFE_INTEGER, canonical_bytes
+from ledger.course.wording import headline
 from ledger.dossier.observed import Observed, RunRow, values_of
 from ledger.dossier.view import RecordView
 from ledger.model.entries import RunEntry
@@ -27,7 +28,12 @@ def record_twin(view: RecordView, observed: Observed | None) -> bytes:
             **_glance(view),
             "plan": safe(view.plan.to_json()) if view.plan else {"unknown": "unreadable"},
             "decisions": [
-                {"entry": digest, "at": entry.at, "body": safe(entry.body.to_json())}
+                {
+                    "entry": digest,
+                    "at": entry.at,
+                    "headline": headline(entry.body, view.labels),
+                    "body": safe(entry.body.to_json()),
+                }
                 for digest, entry in view.decisions
             ],
             "events": [
@@ -77,8 +83,21 @@ def _glance(view: RecordView) -> dict[str, Any]:
         "overdue": standing.overdue,
         "disposition": standing.disposition
         or {"unknown": "not_run", "detail": standing.retired_because or "no decision stands alone"},
+        **_follow_ups(view),
+        **({"labels": list(view.labels)} if view.labels else {}),
         "freeze": standing.freeze or {"unknown": "not_run", "detail": "not frozen"},
         "runs": sum(isinstance(one.entry, RunEntry) for one in view.entries),
+    }
+
+
+def _follow_ups(view: RecordView) -> dict[str, Any]:
+    """What the decision obliges, of a plan that has follow-ups."""
+    if view.plan is None or not view.plan.follow_ups:
+        return {}
+    return {
+        "follow_ups": [
+            {"name": one.name, "state": one.state, **({"due": one.due} if one.due else {})} for one in view.owed
+        ]
     }
 
 

@@ -6,9 +6,13 @@ It opens no file and asks no clock: whoever builds a view has done both.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from ledger.accounting import Account, Intake, account
+from ledger.accounting import Account, Intake
+from ledger.course import fired_in
+from ledger.course.follow_ups import Owed, owed
+from ledger.derive.bundled import account_bundled
+from ledger.derive.staged import Staged
 from ledger.errors import Problem
 from ledger.lifecycle import RETIRED, Standing, standing_decisions
 from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunEntry
@@ -34,6 +38,7 @@ class RecordView:
     ``plan`` is the frozen plan as amended, else the draft, else None when it could not be read. ``runs`` holds the run
     file of each run entry, by the entry's digest. ``problems`` are what ``check`` says of a draft. ``as_of`` is UTC
     time text. ``plan_changed`` says that the plan file's bytes are not the frozen ones any more.
+    ``banked`` holds the run files of earlier records that the plan names, by name.
     """
 
     id: str
@@ -45,6 +50,7 @@ class RecordView:
     problems: tuple[Problem, ...]
     as_of: str
     plan_changed: bool = False
+    banked: Mapping[str, Run] = field(default_factory=dict)
 
     @property
     def draft(self) -> bool:
@@ -70,6 +76,16 @@ class RecordView:
     def events(self) -> tuple[tuple[str, EventEntry], ...]:
         """Every amendment, deviation and end of the record with its digest, in the order of the entries."""
         return tuple((one.digest, one.entry) for one in self.entries if isinstance(one.entry, EVENT_KINDS))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the decision that stands is called because contingencies had fired."""
+        return self.standing.labels
+
+    @property
+    def owed(self) -> list[Owed]:
+        """What the decision that stands obliges to, with its state on the day of the view."""
+        return owed(self.plan, [(one.digest, one.entry) for one in self.entries], self.as_of[:10])
 
     @property
     def retired(self) -> bool:
@@ -100,4 +116,5 @@ class RecordView:
         intakes = [
             Intake(digest, entry.body, self.runs[digest]) for digest, entry in self.run_entries if digest in self.runs
         ]
-        return account(self.plan, intakes)
+        fired = fired_in(self.plan, [(one.digest, one.entry) for one in self.entries])
+        return account_bundled(Staged(self.plan, intakes, fired))[0]

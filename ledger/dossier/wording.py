@@ -15,8 +15,12 @@ from fractions import Fraction
 from typing import Any
 from urllib.parse import urlsplit
 
+from ledger.errors import RuleError
 from ledger.model.run import UnknownFact, UnknownNumber
+from ledger.model.trace import Clause
 from ledger.model.values import REASON_WORDS, Measured, StatedRange, Unknown, Value
+from ledger.rules import parse
+from ledger.rules.syntax import Compare, Number
 from ledger.units import display, parse_exact, parse_unit
 
 MINUS = "\u2212"
@@ -63,6 +67,16 @@ def shown(value: Value, unit: str | None = None, *, signed: bool = False, places
         unit="" if symbol == "1" else symbol,
         exact=f"{value.value} {value.unit}".removesuffix(" 1"),
     )
+
+
+def threshold_unit(clause: Clause) -> str | None:
+    """The unit in which a clause's threshold is written in the plan, where it is a quantity by itself; else None."""
+    try:
+        expr = parse(clause.text)
+    except RuleError:  # longer, spelled out in full, than a rule may be
+        return None
+    threshold = expr.right if isinstance(expr, Compare) else None
+    return threshold.unit if isinstance(threshold, Number) and threshold.unit != "1" else None
 
 
 def _number(base: Fraction, symbol: str, places: int | None) -> str:

@@ -56,7 +56,9 @@ class Validity(Strict):
 class Oracle(Strict):
     """A numeric check of some rung's run file, and the largest value that passes."""
 
-    rung: Name = Field(description="The rung whose run file reports the check.")
+    rung: Name = Field(
+        description="The rung whose run file reports the check: one that runs before the arm, or the arm itself."
+    )
     check: Slug = Field(description="Name of the check in the run file.")
     at_most: ZeroOrMore = Field(description="Largest value that passes, in the unit of the check.")
 
@@ -65,7 +67,9 @@ class BundleItem(Strict):
     """One change of a bundle, switched by a setting of its arm."""
 
     id: Slug = Field(description="Short name.")
-    flag: Slug = Field(description="The setting that switches it.")
+    flag: Slug = Field(
+        description="The setting that switches it: on unless the item is dropped; the arm's own flags need not name it."
+    )
     on: Scalar = Field(default=True, description="The setting's value with the item.")
     off: Scalar = Field(default=False, description="The setting's value without it.")
     oracle: Oracle = Field(description="What the item must pass to stay in.")
@@ -99,14 +103,17 @@ class Select(Strict):
     items: Name | None = Field(default=None, description="Score: a statistic over an item table of the run files.")
     statistic: Literal["mean", "median"] | None = Field(default=None, description="For items: how they become one.")
     split: Split | None = Field(default=None, description="For items: only these select; the rest may confirm.")
+    at_least: Positive | None = Field(
+        default=None, description="For items: with fewer that select than this the winner is unknown; 1 when absent."
+    )
     ties: Literal["first_listed"] = Field(description="Of candidates with one score, which wins.")
 
     @model_validator(mode="after")
     def _one_score(self) -> Select:
         if (self.metric is None) == (self.items is None):
             raise ValueError("name exactly one score: metric, or items (with a statistic)")
-        if (self.items is None) != (self.statistic is None) or (self.split and self.items is None):
-            raise ValueError("statistic and split go with items, and items need a statistic")
+        if (self.items is None) != (self.statistic is None) or (self.items is None and (self.split or self.at_least)):
+            raise ValueError("statistic, split and at_least go with items, and items need a statistic")
         return self
 
 

@@ -23,7 +23,7 @@ from ledger.model.events import (
     SupersedeEntry,
     WithdrawEntry,
 )
-from ledger.model.ladder import Trigger
+from ledger.model.ladder import CurveKill, Trigger
 from ledger.model.plan import Prereg
 from ledger.model.power import PowerTable
 from ledger.model.reads import ReadTrace
@@ -63,6 +63,9 @@ class FreezeBody(Strict):
     cost: Cost | None = Field(default=None, description="The cost estimate held against the gate.")
     power: PowerTable | None = Field(default=None, description="How well the plan can tell, under the noise it states.")
     kill: tuple[Trigger, ...] = Field(default=(), description="Kill conditions over metrics, for the harness.")
+    curves: tuple[CurveKill, ...] | None = Field(
+        default=None, description="Kill conditions against a reference curve, for the harness."
+    )
     fits: dict[Name, Trigger] = Field(default_factory=dict, description="What fits means, by searching rung.")
     baselines: tuple[PinnedBaseline, ...] = Field(default=(), description="Baselines re-pinned at then-HEAD.")
     code: CodePin = Field(description="Code pins.")
@@ -77,6 +80,7 @@ class Rejection(Strict):
     code: Literal[
         "before_freeze",
         "before_amendment",
+        "before_contingency",
         "other_freeze",
         "other_record",
         "unknown_rung",
@@ -111,7 +115,7 @@ class DecideBody(Strict):
 
     freeze: Digest = Field(description="The freeze entry.")
     amendments: tuple[Digest, ...] | None = Field(
-        default=None, description="Every amendment of the plan that it was decided under, in order, if there are any."
+        default=None, description="Every amendment and fired contingency that it was decided under, in order, if any."
     )
     evidence: tuple[Digest, ...] = Field(description="Every run entry looked at, sorted.")
     disposition: OutcomeName = Field(description="One outcome of the plan, INCONCLUSIVE or VOID.")

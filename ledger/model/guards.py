@@ -63,6 +63,7 @@ class OverlayGuard(Strict):
 
     kind: Literal["overlay"] = Field(description="Kind of guard.")
     series: Text = Field(default="loss_hex", description="Per-step series that is compared.")
+    every: Positive | None = Field(default=None, description="Steps a sample covers; 1 when absent.")
     control: Name = Field(description="The rung compared with.")
     rungs: tuple[Name, ...] = Field(min_length=1, description="The rungs that must overlay it.")
     band: Band = Field(description="How far apart they may lie.")

@@ -11,7 +11,20 @@ from pydantic import Field, model_validator
 
 from ledger.model import patterns
 from ledger.model.arms import Revision
-from ledger.model.base import Count, Name, OutcomeName, Positive, Scalar, Slug, Strict, Text, UnitText, ZeroOrMore
+from ledger.model.base import (
+    Count,
+    Name,
+    OutcomeName,
+    Positive,
+    QuantityText,
+    Scalar,
+    Slug,
+    Strict,
+    Text,
+    UnitText,
+    ZeroOrMore,
+)
+from ledger.units import Quantity, exact_text, fraction_of, parse_quantity
 
 Role = Literal["control", "diagnosis", "candidate", "record_only", "calibration"]
 Statistic = Literal["median", "mean", "min", "max", "last"]
@@ -144,8 +157,18 @@ class Ladder(Strict):
 
     @property
     def pools(self) -> bool:
-        """Whether a rung's numbers are medians over all its complete attempts."""
+        """Whether a rung's numbers are medians over several complete attempts."""
         return self.attempts == "pooled" or self.rounds > 1
+
+    @property
+    def pool_of(self) -> int | None:
+        """How many complete attempts of a rung count, no more and no fewer; None: all there are, or the first alone."""
+        return self.pool or (self.rounds if self.rounds > 1 else None)
+
+    @property
+    def times(self) -> int:
+        """How often each rung runs: once a round, or as often as the plan pools."""
+        return self.rounds if self.rounds > 1 else self.pool or 1
 
 
 class Trigger(Strict):
@@ -162,12 +185,36 @@ class Trigger(Strict):
 class Against(Strict):
     """A rung's own series held against a reference curve at the same step."""
 
-    series: Text = Field(description="Per-step series of the run file, such as loss_hex.")
+    series: Slug = Field(description="Per-step series of the run file, such as loss_hex.")
     reference: Name = Field(description="A rung that runs before, or a banked run; it has the same series.")
-    worse_by: ZeroOrMore = Field(description="How much worse than the reference is still let be, in the series' unit.")
+    worse_by: QuantityText | ZeroOrMore = Field(
+        description="How much worse than the reference is still let be; a bare number has unit 1."
+    )
     better: Literal["lower", "higher"] = Field(description="Which direction of the series is good.")
     from_step: Count = Field(default=0, description="First step looked at, from 0.")
-    for_steps: Positive = Field(default=1, description="Samples in a row that must be worse.")
+    in_a_row: Positive = Field(default=1, description="Samples in a row that must be worse.")
+    every: Positive | None = Field(default=None, description="Steps a sample covers; 1 when absent.")
+
+    @property
+    def margin(self) -> Quantity:
+        """``worse_by`` with its unit."""
+        text = self.worse_by if isinstance(self.worse_by, str) else exact_text(fraction_of(self.worse_by))
+        return parse_quantity(text)
+
+
+class CurveKill(Strict):
+    """A kill condition against a reference curve, resolved so that a harness needs neither units nor the plan."""
+
+    kill: Count = Field(description="Place, from 0, among the plan's kill conditions.")
+    series: Slug = Field(description="Series of the run file that it looks at.")
+    reference: Name = Field(description="The rung, or banked run, whose series it is held against.")
+    rungs: tuple[Name, ...] = Field(description="The rungs that are held to it.")
+    better: Literal["lower", "higher"] = Field(description="Which direction is good; the worst rank speaks.")
+    worse_by: Text = Field(description="How much worse is still let be, in the base unit, exact: a decimal or n/d.")
+    unit: UnitText = Field(description="The base unit: s, B, 1.")
+    from_step: Count = Field(description="First step looked at, from 0.")
+    in_a_row: Positive = Field(description="Samples in a row that must be worse.")
+    every: Positive = Field(description="Steps a sample covers.")
 
 
 class Kill(Strict):

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from ledger.model.arms import Banked, Bundle, Select, Validity
+from ledger.model.arms import Banked, Bundle, BundleItem, Select, Validity
 from ledger.model.base import (
     Commit,
     Date,
@@ -204,3 +204,12 @@ class Prereg(Strict):
         if not self.metrics and not self.reads:
             raise ValueError("give at least 1 metric, or a named read: a rule needs something measured")
         return self
+
+    def repeated(self, arm: str) -> tuple[str, ...]:
+        """The arm and every rung that runs it again, in ladder order."""
+        return tuple(rung.id for rung in self.ladder.rungs if arm in (rung.id, rung.repeats))
+
+    def switches(self, rung: str) -> dict[str, BundleItem]:
+        """The settings of ``rung`` that a bundle switches, each with its item."""
+        own = [bundle for bundle in (self.bundles or {}).values() if rung in self.repeated(bundle.rung)]
+        return {item.flag: item for bundle in own for item in bundle.items}

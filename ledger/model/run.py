@@ -76,6 +76,9 @@ class Outcome(Strict):
     step: Count | None = Field(default=None, description="The step it happened in, from 0.")
     message: Text | None = Field(default=None, description="What the program said.")
     kill: Count | None = Field(default=None, description="Place, from 0, of the frozen kill condition that fired.")
+    curve: Count | None = Field(
+        default=None, description="Place, from 0, of the frozen reference curve that it fell behind."
+    )
     requested_bytes: Count | None = Field(default=None, description="The allocation that failed.")
     limits: dict[str, Count] | None = Field(
         default=None, description="Limit in force, in bytes, for each peak value that it bounds from below."

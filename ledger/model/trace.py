@@ -47,6 +47,7 @@ class RuleTrace(Strict):
     requires: tuple[Name, ...] = Field(default=(), description="Guards it needs.")
     verdict: Truth = Field(description="Verdict of the rule and its guards together.")
     clauses: tuple[Clause, ...] = Field(default=(), description="Each comparison.")
+    reason: Text | None = Field(default=None, description="Why, of an outcome that records: it has no comparison.")
 
 
 class GuardPoint(Strict):

@@ -25,6 +25,7 @@ def attempt_faults(plan: Prereg) -> Iterator[Fault]:
     """Every fault of this kind, each with the path of the field it is in."""
     yield from _exclusions(plan)
     yield from _seeds(plan)
+    yield from _pools(plan)
     if plan.ladder.pools and plan.reads:
         yield (
             ("ladder", "attempts"),
@@ -33,6 +34,44 @@ def attempt_faults(plan: Prereg) -> Iterator[Fault]:
                 "attempts are pooled, and named reads see the first complete attempt of each rung only",
                 hint="let the rule refer to metrics, which are pooled",
                 severity="warning",
+            ),
+        )
+
+
+def _pools(plan: Prereg) -> Iterator[Fault]:
+    """Pooled attempts whose number the plan leaves open could be added to until they show what is wished."""
+    ladder = plan.ladder
+    if ladder.attempts == "pooled" and ladder.pool_of is None:
+        yield (
+            ("ladder", "attempts"),
+            Problem(
+                "pool_of_any",
+                "attempts are pooled, and nothing says how many: one more could be added until the result is liked",
+                expected="pool: N, or rounds: more than 1",
+                found="attempts: pooled",
+                hint="say pool: with the number of complete attempts of each rung that count, the first ones",
+            ),
+        )
+    if ladder.pool is not None and not ladder.pools:
+        yield (
+            ("ladder", "pool"),
+            Problem(
+                "nothing_pooled",
+                "only the first complete attempt of each rung counts",
+                expected="attempts: pooled, with pool:",
+                found=f"attempts: {ladder.attempts}, pool: {ladder.pool}",
+                hint="say attempts: pooled, or drop pool:",
+            ),
+        )
+    if ladder.pool is not None and ladder.rounds > 1 and ladder.pool > ladder.rounds:
+        yield (
+            ("ladder", "pool"),
+            Problem(
+                "pool_not_filled",
+                f"{ladder.rounds} rounds run each rung {ladder.rounds} times, and {ladder.pool} attempts are pooled",
+                expected=f"at most {ladder.rounds}",
+                found=str(ladder.pool),
+                hint="run more rounds, or pool fewer",
             ),
         )
 

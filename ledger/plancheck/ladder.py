@@ -21,7 +21,6 @@ _PERTURBATION = "perturb"
 def ladder_faults(plan: Prereg) -> Iterator[Fault]:
     """Every fault of this kind, each with the path of the field it is in."""
     yield from _rungs(plan)
-    yield from _windows(plan)
     yield from _scope(plan)
     yield from _flags(plan)
 
@@ -38,7 +37,7 @@ def _rungs(plan: Prereg) -> Iterator[Fault]:
         yield from _repetition(plan, rung, path)
         if rung.run_if is not None:
             yield from _conditional(plan, rung, path)
-    if not any(rung.role == "control" for rung in plan.ladder.rungs):
+    if not plan.banked and not any(rung.role == "control" for rung in plan.ladder.rungs):
         yield (
             ("ladder", "rungs"),
             Problem(
@@ -71,6 +70,17 @@ def _repetition(plan: Prereg, rung: Rung, path: Path) -> Iterator[Fault]:
         yield (*path, "repeats"), Problem("repeats_itself", f"{rung.id} repeats itself", hint="name another rung")
         return
     own, other = dict(rung.flags), dict(rungs[rung.repeats].flags)
+    if plan.ladder.steps_of(rung.id) != plan.ladder.steps_of(rung.repeats):
+        yield (
+            (*path, "repeats"),
+            Problem(
+                "repeat_differs",
+                f"{rung.id} repeats {rung.repeats} with another number of steps",
+                expected=f"{plan.ladder.steps_of(rung.repeats)} steps",
+                found=f"{plan.ladder.steps_of(rung.id)} steps",
+                hint="let both train as many",
+            ),
+        )
     differ = [
         key
         for key in sorted({*own, *other})
@@ -109,21 +119,6 @@ def _conditional(plan: Prereg, rung: Rung, path: Path) -> Iterator[Fault]:
                 hint="drop run_if: a rung that always runs is waited for and counted in the cost",
             ),
         )
-
-
-def _windows(plan: Prereg) -> Iterator[Fault]:
-    for name, metric in plan.metrics.items():
-        if metric.samples is not None and metric.samples > plan.ladder.steps:
-            yield (
-                ("metrics", name, "window"),
-                Problem(
-                    "window_too_long",
-                    f"the window of {name} is longer than a rung, so {name} could only be unknown",
-                    expected=f"at most last {plan.ladder.steps}",
-                    found=metric.window,
-                    hint="shorten the window, or train more steps",
-                ),
-            )
 
 
 def _scope(plan: Prereg) -> Iterator[Fault]:

@@ -11,27 +11,38 @@ from ledger.errors import Problem
 from ledger.model.base import Positions, place
 from ledger.model.plan import Prereg
 from ledger.model.trace import Note
+from ledger.plancheck.arms import arm_faults, class_faults
 from ledger.plancheck.attempts import attempt_faults
+from ledger.plancheck.bundles import bundle_faults
+from ledger.plancheck.contingencies import contingency_faults
+from ledger.plancheck.kills import kill_faults
 from ledger.plancheck.ladder import ladder_faults
+from ledger.plancheck.owed import owed_faults
 from ledger.plancheck.power import power_faults
 from ledger.plancheck.readiness import readiness_faults
 from ledger.plancheck.reads import read_faults
+from ledger.plancheck.revisions import revision_faults
 from ledger.plancheck.rules import rule_faults
+from ledger.plancheck.stages import stage_faults
 from ledger.plancheck.structure import Fault, structure_faults
+from ledger.plancheck.validity import validity_faults
+from ledger.plancheck.windows import window_faults
 
 _ORDER = ("error", "blocker", "warning")
 
 
 def check_plan(plan: Prereg, positions: Positions | None = None) -> list[Problem]:
     """Every fault of ``plan``: errors first, then blockers, then warnings; ``where`` is the line and field path."""
-    faults: list[Fault] = [*structure_faults(plan), *ladder_faults(plan)]
+    faults: list[Fault] = [*structure_faults(plan), *ladder_faults(plan), *window_faults(plan)]
     # Rules are read against the ladder: with two rungs of one name there is nothing to read them against.
     if not any(problem.code == "duplicate_rung" for _, problem in faults):
-        faults += read_faults(plan)
-        # A rule cannot be read against a read that itself refers to nothing.
-        if not any(problem.severity == "error" for path, problem in faults if path[:1] == ("reads",)):
-            faults += [*rule_faults(plan), *attempt_faults(plan)]
-    faults += readiness_faults(plan)
+        faults += [*bundle_faults(plan), *revision_faults(plan), *arm_faults(plan), *read_faults(plan)]
+        # A rule cannot be read against a read or a winner that itself refers to nothing.
+        unsound = {path[0] for path, problem in faults if path and problem.severity == "error"}
+        if not unsound & {"reads", "select", "banked"}:
+            faults += [*rule_faults(plan), *class_faults(plan), *validity_faults(plan), *attempt_faults(plan)]
+            faults += [*stage_faults(plan), *contingency_faults(plan)]
+    faults += [*kill_faults(plan), *owed_faults(plan), *readiness_faults(plan)]
     if not any(problem.severity == "error" for _, problem in faults):
         faults += power_faults(plan)
     found = [_placed(path, problem, positions or {}) for path, problem in faults]

@@ -6,12 +6,14 @@ It is asked of a plan that is sound otherwise: the rule is evaluated on made-up 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
+from typing import Literal
 
 from ledger.errors import InputError, Problem
 from ledger.model.plan import Prereg
 from ledger.plancheck.structure import Fault
-from ledger.power import Question, Simulation, band_of, margin_of, question_of, stated_noise
+from ledger.power import NOT_SIMULATED, Question, Simulation, band_of, margin_of, question_of, stated_noise
 from ledger.units import display, parse_unit
 
 
@@ -29,7 +31,9 @@ def power_faults(plan: Prereg) -> Iterator[Fault]:
         band = band_of(Simulation(question, variation, plan.power.draws, plan.power.seed))
         margin = margin_of(question)
     except InputError as error:
-        yield from ((("power",), problem) for problem in error.problems)
+        # Not to know how well a plan can tell is told; it is no fault of the plan.
+        kind: Literal["warning", "error"] = "warning" if error.problem.code == NOT_SIMULATED else "error"
+        yield from ((("power",), replace(problem, severity=kind)) for problem in error.problems)
         return
     yield from _against_margin(plan, question, band, margin)
 

@@ -6,11 +6,13 @@ A blocker is not a mistake: a draft may wait for a condition to be met. A plan d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 
 from ledger import budget
 from ledger.errors import Problem
+from ledger.model import patterns
 from ledger.model.budget import Budget
 from ledger.model.plan import Prereg
 from ledger.model.values import words
@@ -159,9 +161,14 @@ def _conditions(plan: Prereg) -> Iterator[Fault]:
             )
 
 
+def is_record_id(name: str) -> bool:
+    """Whether a name of ``window.after`` can be the id of a record, which ``ledger run`` then waits for."""
+    return re.fullmatch(patterns.RECORD_ID, name) is not None
+
+
 def _left_to_people(plan: Prereg) -> Iterator[Fault]:
     """What is frozen and shown, and what no program here can see."""
-    after = (plan.window.after if plan.window else None) or ()
+    after = [name for name in (plan.window.after if plan.window else None) or () if not is_record_id(name)]
     if after:
         yield (
             ("window", "after"),

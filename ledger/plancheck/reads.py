@@ -13,7 +13,9 @@ from ledger.errors import Problem
 from ledger.model.plan import Prereg
 from ledger.model.reads import DECIDING, CompareRead, HalfBandRead, Interval, PairedRead, Read, SeriesRead
 from ledger.plancheck.structure import Fault, Path, unknown_name
+from ledger.plancheck.texts import used_names
 from ledger.references import Namespace, compared_in, repeats_of
+from ledger.stated import value_of
 from ledger.units import fraction_of, parse_unit
 
 
@@ -27,14 +29,13 @@ def read_faults(plan: Prereg) -> Iterator[Fault]:
             yield path, Problem("name_taken", f"{name} is a rung, and a read", found=name, hint=hint)
         yield from _rungs(read, names, path)
         yield from _metric(read, plan, path)
+        yield from _beside(read, path)
         if plan.ladder.pools and not isinstance(read, HalfBandRead):
             yield path, _pooled(read)
         if isinstance(read, HalfBandRead):
             yield from _repeats(read, plan, path)
         elif read.interval is not None:
             yield from _interval(read, read.interval, plan, (*path, "interval"))
-        if isinstance(read, SeriesRead) and (read.samples or 0) > plan.ladder.steps:
-            yield (*path, "window"), _too_long(name, plan, read.window)
     yield from _unused(names)
 
 
@@ -53,9 +54,12 @@ def _rungs(read: Read, names: Namespace, path: Path) -> Iterator[Fault]:
         SeriesRead: ("rung",), CompareRead: ("of", "to"), PairedRead: ("of", "minus"), HalfBandRead: ("control",),
     }[type(read)]  # fmt: skip
     rungs = compared_in(read)
+    known = {*names.roles}
+    if not isinstance(read, HalfBandRead):  # no winner has re-runs of its own, and no banked run
+        known |= {*(names.plan.select or {}), *(names.plan.banked or {})}
     for field, rung in zip(fields, rungs, strict=True):
-        if rung not in names.roles:
-            yield (*path, field), unknown_name("rung", rung, names.roles)
+        if rung not in known:
+            yield (*path, field), unknown_name("rung", rung, known)
     if len(rungs) > len(set(rungs)):
         what = f"{rungs[0]} is compared with itself"
         yield (*path, fields[1]), Problem("read_of_itself", what, found=rungs[0], hint="name another rung")
@@ -76,8 +80,19 @@ def _metric(read: Read, plan: Prereg, path: Path) -> Iterator[Fault]:
         )
 
 
+def _beside(read: Read, path: Path) -> Iterator[Fault]:
+    """What is quoted beside a read is of its kind: else it could not be held against it even by eye."""
+    for place, one in enumerate(read.beside or ()):
+        unit = value_of(one.value, read.unit).unit
+        if unit is not None and parse_unit(unit).dimension != parse_unit(read.unit).dimension:
+            what = f"this {one.kind.replace('_', ' ')} cannot stand beside a read in {read.unit}"
+            expected = f"a quantity in {read.unit}"
+            problem = Problem("unit_clash", what, expected=expected, found=str(one.value))
+            yield (*path, "beside", place, "value"), problem
+
+
 def _repeats(read: HalfBandRead, plan: Prereg, path: Path) -> Iterator[Fault]:
-    runs = (1 + len(repeats_of(read, plan))) * plan.ladder.rounds
+    runs = (1 + len(repeats_of(read, plan))) * plan.ladder.times
     if runs < read.at_least:
         yield (
             path,
@@ -105,6 +120,8 @@ def _interval(read: Read, own: Interval, plan: Prereg, path: Path) -> Iterator[F
             ),
         )
     window = metric.samples if metric else read.samples if isinstance(read, SeriesRead) else None
+    if window is None and isinstance(read, SeriesRead) and read.rung in (plan.banked or {}):
+        window = own.block  # how long a banked run is, its file says
     steps = window or plan.ladder.steps
     if not isinstance(read, PairedRead) and own.block > steps:
         expected = f"at most {steps}, the window"
@@ -128,26 +145,16 @@ def _at_least(tail: Fraction) -> int:
     return int(-(-1 // tail))
 
 
-def _too_long(name: str, plan: Prereg, window: str) -> Problem:
-    return Problem(
-        "window_too_long",
-        f"the window of {name} is longer than a rung, so {name} could only be unknown",
-        expected=f"at most last {plan.ladder.steps}",
-        found=window,
-        hint="shorten the window, or train more steps",
-    )
-
-
 def _unused(names: Namespace) -> Iterator[Fault]:
     """A read that was to decide and that no outcome refers to is more likely forgotten than meant."""
-    rules = " ".join(outcome.when or "" for outcome in names.plan.decision.outcomes)
+    rules = used_names(names.plan)
     for name, read in names.reads.items():
         if read.purpose in DECIDING and not re.search(rf"\b{name}\.", rules):
             yield (
                 ("reads", name),
                 Problem(
                     "read_unused",
-                    f"{name} is a {read.purpose} read, and no outcome refers to it",
+                    f"{name} is a {read.purpose} read, and no rule refers to it",
                     hint="refer to it, or give it purpose: context",
                     severity="warning",
                 ),

@@ -5,19 +5,18 @@ It evaluates the frozen rule on made-up values only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ledger.errors import InputError, Problem, RuleError
-from ledger.model.decision import INCONCLUSIVE, Example, Outcome
+from ledger.errors import Problem, RuleError
+from ledger.model.decision import Outcome
 from ledger.model.plan import Prereg
 from ledger.model.reads import DECIDING
-from ledger.model.values import Sourced, StatedValue, words
+from ledger.plancheck.examples import example_faults
+from ledger.plancheck.records import is_last, record_faults
 from ledger.plancheck.structure import Fault, Path, unknown_name
-from ledger.references import Namespace, rung_of
-from ledger.rules import Expr, check_types, evaluate, faults, parse, references
-from ledger.stated import value_of
-from ledger.units import parse_unit
+from ledger.references import Namespace, rung_of, selecting_metrics
+from ledger.rules import Expr, check_types, faults, parse, references
 
 NEVER_ADOPT_ON = ("diagnosis", "record_only", "calibration")
 
@@ -26,6 +25,8 @@ def rule_faults(plan: Prereg) -> Iterator[Fault]:
     """Every fault of this kind, each with the path of the field it is in."""
     names, parsed = Namespace(plan), {}
     yield from _outcomes(plan)
+    recording = list(record_faults(plan, names))
+    yield from recording
     for index, outcome in enumerate(plan.decision.outcomes):
         if outcome.when is None:
             continue
@@ -35,11 +36,13 @@ def rule_faults(plan: Prereg) -> Iterator[Fault]:
         if expr is not None:
             parsed[outcome.name] = expr
             yield from _roles(outcome, references(expr), names, path)
-            yield from _purposes(references(expr), names, path)
+            yield from purpose_faults(references(expr), names, path)
     for index, outcome in enumerate(plan.decision.outcomes):
         if outcome.when is None:
             # What is left when the others are false is decided by all that they refer to.
             others = dict.fromkeys(ref for expr in parsed.values() for ref in references(expr))
+            recorded = (ref for one in plan.decision.outcomes for ref in one.records or ())
+            others |= dict.fromkeys(ref for ref in recorded if ref in names.types)
             yield from _roles(outcome, others, names, ("decision", "outcomes", index))
     sound = len(parsed) == sum(1 for outcome in plan.decision.outcomes if outcome.when is not None)
     if sound:
@@ -47,8 +50,10 @@ def rule_faults(plan: Prereg) -> Iterator[Fault]:
         yield from ((("decision", "outcomes"), fault) for fault in proofs)
     for index, one in enumerate(plan.expectations or ()):
         yield from ((("expectations", index, "claim"), problem) for problem in read_rule(one.claim, names)[1])
-    if sound:
-        yield from _examples(plan, names, parsed)
+    proceed = [stage.proceed.when for stage in plan.stages or () if stage.proceed is not None]
+    readable = all(read_rule(text, names)[0] is not None for text in proceed)
+    if sound and readable and not recording:
+        yield from example_faults(plan, names, parsed)
 
 
 def read_rule(text: str, names: Namespace) -> tuple[Expr | None, list[Problem]]:
@@ -57,7 +62,7 @@ def read_rule(text: str, names: Namespace) -> tuple[Expr | None, list[Problem]]:
         expr = parse(text)
     except RuleError as error:
         return None, [_named(problem, names) for problem in error.problems]
-    problems = check_types(expr, names.types, text=text)
+    problems = [_spent(problem, names) for problem in check_types(expr, names.types, text=text)]
     return (None if problems else expr), problems
 
 
@@ -70,6 +75,20 @@ def _named(problem: Problem, names: Namespace) -> Problem:
         return replace(problem, hint=f"{word} is a read: write {word}.value")
     whole = next((ref for ref in names.types if word in ref.split(".")), None)
     return replace(problem, hint=f"write rung and metric, as in {whole}") if whole else problem
+
+
+def _spent(problem: Problem, names: Namespace) -> Problem:
+    """A winner's number that was left out of what rules may refer to, with why."""
+    winner, _, metric = (problem.found or "").strip("`").partition(".")
+    if winner not in (names.plan.select or {}) or metric not in selecting_metrics(names.plan, winner):
+        return problem
+    return replace(
+        problem,
+        code="selects_and_confirms",
+        what=f"{winner} was selected by {metric}: of many, the number that won is the luckiest, and confirms nothing",
+        expected="a number of the winner that had no part in selecting it",
+        hint="refer to another metric of it, or to a paired read over items that did not select",
+    )
 
 
 def _outcomes(plan: Prereg) -> Iterator[Fault]:
@@ -88,14 +107,18 @@ def _outcomes(plan: Prereg) -> Iterator[Fault]:
         for place, guard in enumerate(outcome.requires or ()):
             if guard not in (plan.guards or {}):
                 yield (*path, index, "requires", place), unknown_name("guard", guard, plan.guards or {})
-    if [outcome.otherwise for outcome in outcomes] != [None] * (len(outcomes) - 1) + [True]:
+    defaults = [outcome.otherwise for outcome in outcomes]
+    if defaults != [None] * (len(outcomes) - 1) + [True] and (any(defaults) or not is_last(outcomes[-1])):
+        barred = outcomes[-1].records is not None and not any(defaults)
         yield (
             path,
             Problem(
                 "no_default",
                 "the outcomes do not end in exactly one default",
                 expected="the last outcome, and only it, with otherwise: true",
-                hint="add it, so that every case has an outcome",
+                hint=f"a guard can bar {outcomes[-1].name}: add what is decided then"
+                if barred
+                else "add it, so that every case has an outcome",
             ),
         )
 
@@ -120,8 +143,8 @@ def _roles(outcome: Outcome, decided_by: Iterable[str], names: Namespace, path: 
                 )
 
 
-def _purposes(decided_by: Iterable[str], names: Namespace, path: Path) -> Iterator[Fault]:
-    """No outcome may refer to a read that the plan has for context only."""
+def purpose_faults(decided_by: Iterable[str], names: Namespace, path: Path) -> Iterator[Fault]:
+    """No rule that something follows from may refer to a read that the plan has for context only."""
     for reference in decided_by:
         if not names.may_decide(reference):
             read = names.reads[rung_of(reference)]
@@ -135,95 +158,3 @@ def _purposes(decided_by: Iterable[str], names: Namespace, path: Path) -> Iterat
                     hint="give the read one of these purposes before anything runs, or leave it out of the rule",
                 ),
             )
-
-
-def _examples(plan: Prereg, names: Namespace, parsed: Mapping[str, Expr]) -> Iterator[Fault]:
-    given: set[str] = set()
-    unsound = False
-    for index, example in enumerate(plan.decision.examples):
-        path: Path = ("decision", "examples", index)
-        bad = [
-            ((*path, "given", name), problem)
-            for name, stated in example.given.items()
-            if (problem := _bad_value(name, stated, names))
-        ]
-        if bad:
-            unsound = True
-            yield from bad
-            continue
-        found = example_outcome(plan, names, parsed, example)
-        given.add(found)
-        if found != example.gives:
-            yield (
-                (*path, "gives"),
-                Problem(
-                    "example_fails",
-                    "the rule does not give what the example says",
-                    expected=example.gives,
-                    found=found,
-                    hint="mend the rule or the example: one of them is not what was meant",
-                ),
-            )
-    if not unsound:  # what an example shows is not known before it can be read
-        yield from _kinds(plan, names, parsed, given)
-
-
-def _kinds(plan: Prereg, names: Namespace, parsed: Mapping[str, Expr], given: set[str]) -> Iterator[Fault]:
-    """Each outcome with a rule, the default, and INCONCLUSIVE must each be shown once."""
-    missing = [name for name in (*(one.name for one in plan.decision.outcomes), INCONCLUSIVE) if name not in given]
-    if missing:
-        yield (
-            ("decision", "examples"),
-            Problem(
-                "example_missing",
-                f"no worked example gives {', '.join(missing)}",
-                expected="one example that passes, one that fails and one that leaves a value out",
-                hint=_example_to_add(missing, names, parsed),
-            ),
-        )
-
-
-def _example_to_add(missing: list[str], names: Namespace, parsed: Mapping[str, Expr]) -> str:
-    """A line to copy, with the references of the plan's own rules and room for numbers in their units."""
-    used = dict.fromkeys(ref for expr in parsed.values() for ref in references(expr))
-    given = [f"{ref}: N" + (f" {names.units[ref]}" if names.units[ref] != "1" else "") for ref in used]
-    if missing == [INCONCLUSIVE]:
-        line, advice = given[1:], "leave one value out, as here, and what is left does not decide"
-    else:
-        line, advice = given, f"write for each N a number that makes it {missing[0]}"
-        advice += f"; for {INCONCLUSIVE} leave one value out" if INCONCLUSIVE in missing else ""
-    return f"add under decision.examples: - {{given: {{{', '.join(line)}}}, gives: {missing[0]}}}; {advice}"
-
-
-def _bad_value(name: str, stated: StatedValue, names: Namespace) -> Problem | None:
-    if name not in names.types:
-        return unknown_name("value", name, names.types)
-    try:
-        value = value_of(stated, names.units[name])
-    except InputError as error:
-        return error.problem
-    if value.unit and parse_unit(value.unit).dimension != names.types[name]:
-        return Problem(
-            "unit_clash",
-            f"{name} is in {names.units[name]}",
-            expected=f"a quantity in {names.units[name]}",
-            found=stated if isinstance(stated, str) else words(value),
-        )
-    return None
-
-
-def example_outcome(plan: Prereg, names: Namespace, parsed: Mapping[str, Expr], example: Example) -> str:
-    """What the rule gives for an example, every guard passing."""
-    operands = {
-        name: Sourced(value=value_of(stated, names.units[name]), evidence_class="planned_procedure")
-        for name, stated in example.given.items()
-    }
-    for outcome in plan.decision.outcomes:
-        truth = (
-            "true"
-            if outcome.when is None
-            else evaluate(parsed[outcome.name], operands, names.types, units=names.units).truth
-        )
-        if truth != "false":
-            return outcome.name if truth == "true" else INCONCLUSIVE
-    return INCONCLUSIVE

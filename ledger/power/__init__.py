@@ -2,10 +2,11 @@
 
 from ledger.power.margin import margin_of, stated_noise, threshold
 from ledger.power.noise import Pairs, Runs, Steps, Variation
-from ledger.power.question import Question, question_of
+from ledger.power.question import NOT_SIMULATED, Question, question_of
 from ledger.power.table import Simulation, band_of, power_of_plan, power_table
 
 __all__ = [
+    "NOT_SIMULATED",
     "Pairs",
     "Question",
     "Runs",

@@ -52,11 +52,15 @@ class Runs:
 
 @dataclass(frozen=True)
 class Steps:
-    """Each run's steps are resampled from those of one run, in blocks; each run may vary as a whole besides."""
+    """Each run's steps are resampled from those of one run, in blocks; each run may vary as a whole besides.
+
+    ``others`` are the steps of further runs at the same level: each simulated run takes after one of them all.
+    """
 
     steps: Sequence[Fraction]
     block: int
     share: Fraction = Fraction(0)
+    others: Sequence[Sequence[Fraction]] = ()
 
     @property
     def words(self) -> str:
@@ -66,18 +70,20 @@ class Steps:
             if not self.share
             else f", and each run as a whole by {float(100 * self.share):g} %"
         )
-        return f"steps resampled from {len(self.steps)} of a run, in blocks of {self.block}{whole}"
+        of = f"one of {1 + len(self.others)} runs" if self.others else "a run"
+        return f"steps resampled from {len(self.steps)} of {of}, in blocks of {self.block}{whole}"
 
     def draw(self, question: Question, seed: int, draw: int) -> Draw:
         """One simulated ladder."""
-        count = len(self.steps)
-        series = {
-            rung: [
-                self.steps[at] for at in places(count, seed=seed, stream=f"steps {rung}", draw=draw, block=self.block)
-            ]
-            for rung in rungs_of(question)
-        }
+        series = {rung: self._of_one(rung, seed, draw) for rung in rungs_of(question)}
         return Metrics(question, series, factors(self.share, list(series), seed, draw), draw)
+
+    def _of_one(self, rung: str, seed: int, draw: int) -> list[Fraction]:
+        """The steps of one simulated run."""
+        runs = (self.steps, *self.others)
+        own = runs[numbers(seed, f"like {rung}", draw, 1)[0] % len(runs)] if self.others else self.steps
+        found = places(len(own), seed=seed, stream=f"steps {rung}", draw=draw, block=self.block)
+        return [own[at] for at in found]
 
 
 @dataclass(frozen=True)

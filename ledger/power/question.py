@@ -16,10 +16,13 @@ from ledger.model.plan import Prereg
 from ledger.model.power import Power
 from ledger.model.reads import CompareRead, HalfBandRead, PairedRead, SeriesRead
 from ledger.model.values import Measured, StatedValue
-from ledger.references import Namespace, rung_of
+from ledger.references import Namespace, compared_in, rung_of
 from ledger.rules import Expr, parse, references
 from ledger.rules.evaluation import truth_at
 from ledger.stated import value_of
+
+NOT_SIMULATED = "not_simulated"
+"""Code of the error for a plan whose rule hangs on what no stated noise can draw."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ def question_of(plan: Prereg, power: Power | None) -> Question:
     refs = list(dict.fromkeys([*references(rules[detects]), *(r for rule in rules.values() for r in references(rule))]))
     varies = _varies(plan, power, refs)
     drawn = tuple(reference for reference in refs if _depends(plan, reference, varies))
+    _refuse_undrawn(plan, varies, drawn)
     stated = _stated(plan, power, detects)
     missing = [reference for reference in refs if reference not in drawn and reference not in stated]
     if missing:
@@ -98,10 +102,40 @@ def question_of(plan: Prereg, power: Power | None) -> Question:
     return Question(plan, varies, detects, rules, drawn, held, _level(plan, varies, stated))
 
 
+def _refuse_undrawn(plan: Prereg, varies: str, drawn: Iterable[str]) -> None:
+    """Runs are drawn for rungs: which of them wins, and what an earlier record holds, no stated noise says.
+
+    A paired read is drawn as its differences, whoever its arms are.
+    """
+    for reference in drawn:
+        read = (plan.reads or {}).get(rung_of(reference))
+        arms = compared_in(read) if read is not None else (rung_of(reference),)
+        for arm in () if isinstance(read, PairedRead) else arms:
+            if arm in (plan.select or {}) or arm in (plan.banked or {}):
+                what = "who wins a selection" if arm in (plan.select or {}) else "a run of an earlier record"
+                raise InputError(
+                    NOT_SIMULATED,
+                    f"{reference} hangs on {arm}, and {what} is not drawn: how well the plan can tell is not known",
+                    where="power.varies",
+                    expected="a metric of rungs, or a paired read, that the rule depends on",
+                    found=f"{varies}, and with it {reference}",
+                    hint="power: {varies: NAME} with another name, or leave power: out",
+                )
+
+
 def _detects(plan: Prereg, power: Power | None) -> str:
     with_rule: list[Outcome] = [one for one in plan.decision.outcomes if one.when is not None]
     wanted = power.detects if power else None
     names = [one.name for one in with_rule]
+    if not names:
+        raise InputError(
+            "nothing_by_effect",
+            "nothing is decided by effect: the plan only records",
+            where="power",
+            expected="an outcome with a rule",
+            found=", ".join(one.name for one in plan.decision.outcomes),
+            hint="leave power: out; what a plan that records takes is its ladder, whatever the numbers are",
+        )
     if wanted is not None and wanted not in names:
         raise InputError(
             "unknown_outcome",

@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 
+from ledger.errors import InputError
 from ledger.model.plan import Prereg
 from ledger.model.power import ChanceRow, PowerTable
 from ledger.model.values import Unknown, Value, measured
 from ledger.power.draws import Draw
 from ledger.power.margin import in_unit, margin_of, refuse_interval_of_nothing, side_of, stated_noise, threshold
 from ledger.power.noise import Variation
-from ledger.power.question import Question, question_of
+from ledger.power.question import NOT_SIMULATED, Question, question_of
 from ledger.stats.bootstrap import percentile_bounds
 
 ENOUGH = Fraction(4, 5)
@@ -66,10 +67,18 @@ def band_of(simulation: Simulation) -> Fraction:
 
 
 def power_of_plan(plan: Prereg) -> PowerTable | None:
-    """The table that freeze records: under the noise that the plan states; None when it states none."""
+    """The table that freeze records: under the noise that the plan states; None when it states none.
+
+    None as well where the rule hangs on what cannot be drawn: the check says so.
+    """
     if plan.power is None:
         return None
-    question = question_of(plan, plan.power)
+    try:
+        question = question_of(plan, plan.power)
+    except InputError as error:
+        if error.problem.code == NOT_SIMULATED:
+            return None
+        raise
     return power_table(Simulation(question, stated_noise(question, plan.power), plan.power.draws, plan.power.seed))
 
 

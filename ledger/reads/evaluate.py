@@ -1,7 +1,7 @@
 """Every read of a plan over the runs that count, and what of it a rule may use.
 
-Pure. A read over two runs that may not be compared is unknown; so is one of a run that does not count. It knows no rule
-and no threshold.
+Pure. A read over two runs that may not be compared is unknown; so is one of a run that does not count, and one over a
+winner that cannot be told. It knows no rule and no threshold.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ledger.model.plan import Prereg
 from ledger.model.reads import ATTRIBUTES, CompareRead, HalfBandRead, PairedRead, Read, ReadTrace, SeriesRead
 from ledger.model.run import Run
 from ledger.model.values import Sourced, Unknown
+from ledger.reads.cast import Cast, Counted
 from ledger.reads.compare import read_comparison
 from ledger.reads.found import Found, nothing
 from ledger.reads.halfband import read_half_band
@@ -24,42 +25,57 @@ from ledger.references import Namespace, parts_of
 
 OWN_CLASS: EvidenceClass = "local_observation"
 """Only a run taken in under the frozen plan counts, so what is computed from runs that count is of this class."""
-
-Counted = Mapping[str, Sequence[tuple[str, Run]]]
-"""For each rung the runs that count, in order, each with the digest of its run entry."""
+_NOBODY = Cast()
 
 
-def evaluate_reads(plan: Prereg, counted: Counted, absent: Mapping[str, Unknown]) -> dict[str, ReadTrace]:
-    """Each read by name; ``absent`` says of each rung without a run that counts why there is none."""
-    names = Namespace(plan)
-    return {name: _trace(name, read, names, counted, absent) for name, read in names.reads.items()}
+def evaluate_reads(
+    plan: Prereg, counted: Counted, absent: Mapping[str, Unknown], cast: Cast = _NOBODY
+) -> dict[str, ReadTrace]:
+    """Each read by name; ``absent`` says of each rung without a run that counts why there is none.
+
+    ``cast`` says what winners and banked runs stand for.
+    """
+    names = Namespace(plan, cast.chosen)
+    everyone, nobody = cast.counted(counted), cast.absent(absent)
+    return {name: _trace(name, read, names, everyone, nobody, cast) for name, read in names.reads.items()}
 
 
 def operands_of(plan: Prereg, traces: Mapping[str, ReadTrace]) -> dict[str, Sourced]:
     """What rules may refer to, by ``name.value``, ``name.low``, ``name.high``."""
     operands: dict[str, Sourced] = {}
+    names = Namespace(plan)
     for name, trace in traces.items():
+        classes = classes_of(names, name)
+        refused = [one for one in classes if one not in plan.decision.accepts]
         for part in parts_of((plan.reads or {})[name]):
             value = getattr(trace, part) or trace.value
-            accepted = OWN_CLASS in plan.decision.accepts
             operands[f"{name}.{part}"] = Sourced(
-                value=value if accepted or isinstance(value, Unknown) else _not_accepted(),
-                evidence_class=OWN_CLASS if trace.inputs else "unclassified",
+                value=_not_accepted(refused[0]) if refused and not isinstance(value, Unknown) else value,
+                evidence_class=classes[0] if trace.inputs else "unclassified",
                 entry=trace.inputs[0] if len(trace.inputs) == 1 else None,
             )
     return operands
 
 
-def _not_accepted() -> Unknown:
-    detail = f"{OWN_CLASS} is not a class of evidence that this plan accepts"
+def classes_of(names: Namespace, name: str) -> tuple[EvidenceClass, ...]:
+    """The classes of what a read is computed from; that of a banked run first, for the whole is of no other."""
+    own: tuple[EvidenceClass, ...] = (OWN_CLASS,) if names.looked_at(f"{name}.value") else ()
+    return tuple(dict.fromkeys((*names.classes(f"{name}.value"), *own)))
+
+
+def _not_accepted(evidence_class: EvidenceClass) -> Unknown:
+    detail = f"{evidence_class} is not a class of evidence that this plan accepts"
     return Unknown(unknown="not_counted", detail=detail)
 
 
-def _trace(name: str, read: Read, names: Namespace, counted: Counted, absent: Mapping[str, Unknown]) -> ReadTrace:
-    found = _found(read, names.plan, counted, absent)
+def _trace(
+    name: str, read: Read, names: Namespace, counted: Counted, absent: Mapping[str, Unknown], cast: Cast
+) -> ReadTrace:
+    found = _found(read, names.plan, counted, absent, cast)
     ends = found.ends if len(parts_of(read)) == len(ATTRIBUTES) else None
+    arms = (*names.used(f"{name}.value"), *names.banked(f"{name}.value"))
     return ReadTrace(
-        what=in_words(read),
+        what=in_words(read, cast.chosen),
         purpose=read.purpose,
         value=found.value,
         low=ends[0] if ends else None,
@@ -67,11 +83,11 @@ def _trace(name: str, read: Read, names: Namespace, counted: Counted, absent: Ma
         n=found.n,
         left_out=found.left_out,
         left_out_because=found.because,
-        inputs=tuple(digest for rung in names.looked_at(f"{name}.value") for digest, _ in counted.get(rung, ())),
+        inputs=tuple(digest for arm in arms for digest, _ in counted.get(arm, ())),
     )
 
 
-def _found(read: Read, plan: Prereg, counted: Counted, absent: Mapping[str, Unknown]) -> Found:
+def _found(read: Read, plan: Prereg, counted: Counted, absent: Mapping[str, Unknown], cast: Cast) -> Found:
     if isinstance(read, HalfBandRead):
         attempts = {rung: [run for _, run in pool] for rung, pool in counted.items()}
         return read_half_band(read, plan, attempts, absent)
@@ -86,7 +102,8 @@ def _found(read: Read, plan: Prereg, counted: Counted, absent: Mapping[str, Unkn
             return nothing(pair) if isinstance(pair, Unknown) else _compared(read, plan, pair)
         case PairedRead():
             pair = _comparable(plan, [read.of, read.minus], runs, [read.items])
-            return nothing(pair) if isinstance(pair, Unknown) else read_pairs(read, *pair)
+            used = cast.used_by([read.of, read.minus], read.items)
+            return nothing(pair) if isinstance(pair, Unknown) else read_pairs(read, *pair, used)
 
 
 def _compared(read: CompareRead, plan: Prereg, pair: tuple[Run, Run]) -> Found:
@@ -106,6 +123,7 @@ def _comparable(
         return one
     if isinstance(other, Unknown):
         return other
-    if found := differences(plan, one, other, series=series):
+    own = not any(rung in (plan.banked or {}) for rung in rungs)
+    if found := differences(plan, one, other, series=series, settings=own):
         return Unknown(unknown="not_comparable", detail="; ".join(found))
     return one, other

@@ -36,7 +36,7 @@ def read_half_band(
     lacking = [f"{rung}: {_words(absent[rung])}" for rung in rungs if rung in absent]
     lacking += [f"{run.run_id}: {_words(value)}" for run, value in values if isinstance(value, Unknown)]
     because = "; ".join(lacking) or None
-    needed = max(len(rungs) * plan.ladder.rounds, read.at_least)
+    needed = max(len(rungs) * (plan.ladder.pool_of or 1), read.at_least)
     if lacking or len(known) < needed:
         detail = f"{len(known)} of {needed} runs of {read.control}" + (f": {because}" if because else "")
         why = Unknown(unknown="too_few_samples", detail=detail)

@@ -6,49 +6,54 @@ out is frozen (none, unless the plan says so): else whoever lost the inconvenien
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from fractions import Fraction
 
-from ledger.metrics import numbers_of
 from ledger.model.reads import PairedRead
 from ledger.model.run import Run
-from ledger.model.values import ENDED_WORDS, Unknown, measured
+from ledger.model.values import Unknown, measured
 from ledger.reads.found import Found, nothing
+from ledger.reads.items import Table, some, table_of
 from ledger.stats.bootstrap import Scaled, interval, statistic
-from ledger.units import fraction_of, parse_unit
+from ledger.units import fraction_of
 
-_SHOWN = 3
-
-Table = Mapping[str, Fraction | None]
-"""Keys to numbers in base units; None where the item has none."""
+SELECTED = "had a part in selecting"
+"""Why items that chose one of the arms are no part of what confirms it; they do not count as lost."""
 
 
-def read_pairs(read: PairedRead, of: Run, minus: Run) -> Found:
-    """The statistic of the differences, in ``read.unit``; ``n`` counts the pairs."""
-    ours, theirs = _table(read, of), _table(read, minus)
+def read_pairs(read: PairedRead, of: Run, minus: Run, used: Callable[[str], bool] = lambda key: False) -> Found:
+    """The statistic of the differences, in ``read.unit``; ``n`` counts the pairs.
+
+    ``used`` says of an item, by its key, whether it selected one of the two: then it is left out, and told.
+    """
+    ours, theirs = (table_of(read.items, run, read.unit) for run in (of, minus))
     for one in (ours, theirs):
         if isinstance(one, Unknown):
             return nothing(one)
     assert not isinstance(ours, Unknown)
     assert not isinstance(theirs, Unknown)
+    selected = sorted(key for key in ours.keys() | theirs.keys() if used(key))
+    ours, theirs = ({key: number for key, number in one.items() if not used(key)} for one in (ours, theirs))
     left_out = _left_out(read, ours, theirs)
-    because = "; ".join(f"{why}: {_some(keys)}" for why, keys in left_out.items() if keys) or None
+    because = "; ".join(f"{why}: {some(keys)}" for why, keys in left_out.items() if keys)
     lost = sum(map(len, left_out.values()))
+    gone = len(selected) + lost
+    told = "; ".join([because] * bool(because) + [f"{SELECTED}: {some(selected)}"] * bool(selected)) or None
     differences = _differences(ours, theirs)
     if lost > read.left_out_at_most:
         detail = f"{lost} items left out, and the plan lets {read.left_out_at_most} be: {because}"
-        return nothing(Unknown(unknown="missing", detail=detail), n=len(differences), left_out=lost, because=because)
+        return nothing(Unknown(unknown="missing", detail=detail), n=len(differences), left_out=gone, because=told)
     if len(differences) < read.at_least:
         detail = f"{len(differences)} pairs of {read.items}; at least {read.at_least} are needed"
         return nothing(
-            Unknown(unknown="too_few_samples", detail=detail), n=len(differences), left_out=lost, because=because
+            Unknown(unknown="too_few_samples", detail=detail), n=len(differences), left_out=gone, because=told
         )
-    return _found(read, differences, lost, because)
+    return _found(read, differences, gone, told)
 
 
 def differences_of(read: PairedRead, of: Run, minus: Run) -> list[Fraction] | Unknown:
     """The differences of the items that both have, in base units and in the order of their keys; at least one."""
-    ours, theirs = _table(read, of), _table(read, minus)
+    ours, theirs = (table_of(read.items, run, read.unit) for run in (of, minus))
     for one in (ours, theirs):
         if isinstance(one, Unknown):
             return one
@@ -74,23 +79,6 @@ def _found(read: PairedRead, differences: list[Fraction], lost: int, because: st
     return Found(value, len(differences), ends, lost, because)
 
 
-def _table(read: PairedRead, run: Run) -> Table | Unknown:
-    if run.outcome.kind != "ok":
-        return Unknown.of_outcome(run.outcome.kind, f"{run.rung} {ENDED_WORDS[run.outcome.kind]}")
-    if read.items not in run.items:
-        return Unknown(unknown="missing", detail=f"{run.rung}'s run file has no items {read.items}")
-    unit = parse_unit(run.definitions[read.items].unit)
-    if unit.dimension != parse_unit(read.unit).dimension:
-        detail = f"{read.items} is in {unit.symbol}, which cannot be read as {read.unit}"
-        return Unknown(unknown="invalid", detail=detail)
-    table = run.items[read.items]
-    numbers = (numbers_of((value,), read.items) for value in table.values)
-    return {
-        key: None if isinstance(found, Unknown) else found[0] * unit.scale
-        for key, found in zip(table.keys, numbers, strict=True)
-    }
-
-
 def _left_out(read: PairedRead, ours: Table, theirs: Table) -> dict[str, list[str]]:
     """Keys by why they have no difference."""
     return {
@@ -100,8 +88,3 @@ def _left_out(read: PairedRead, ours: Table, theirs: Table) -> dict[str, list[st
             key for key in ours.keys() & theirs.keys() if ours[key] is None or theirs[key] is None
         ),
     }
-
-
-def _some(keys: list[str]) -> str:
-    shown = ", ".join(keys[:_SHOWN])
-    return shown if len(keys) <= _SHOWN else f"{shown} and {len(keys) - _SHOWN} more"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ledger.metrics import as_measured, readable, window_of
+from ledger.metrics import as_measured, other_spacing, readable, window_of
 from ledger.model.reads import SeriesRead
 from ledger.model.run import Run
 from ledger.model.values import ENDED_WORDS, Unknown, measured
@@ -23,6 +23,8 @@ def read_series(read: SeriesRead, run: Run) -> Found:
     definition = readable(run, read.series, read.unit)
     if isinstance(definition, Unknown):
         return nothing(definition)
+    if (apart := other_spacing(run, read.series, read.every)) is not None:
+        return nothing(apart)
     window = window_of(run, definition, read.series, read.samples, read.across_ranks)
     if isinstance(window, Unknown):
         return nothing(window)

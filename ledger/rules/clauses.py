@@ -108,6 +108,8 @@ def _exact(bound: Bound, unit: Unit) -> str | None:
 
 def _derivation(expr: Compare, left: Range, right: Range, unit: Unit, scene: Scene) -> str:
     a, b = left.point, right.point
+    if unit.symbol == "1" and any(isinstance(side, Number) and side.unit == "%" for side in (expr.left, expr.right)):
+        unit = UNITS["%"]  # held against a percentage, a share is read as one
     digits = _DIGITS[0]
     if a is not None and b is not None and a != b:
         digits = next((d for d in _DIGITS if display(a, unit, d) != display(b, unit, d)), _DIGITS[-1])

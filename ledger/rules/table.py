@@ -15,16 +15,21 @@ from ledger.rules.printer import print_rule
 from ledger.rules.syntax import Compare, Comparison, Expr, comparisons
 
 _WAYS: tuple[Truth, ...] = ("true", "false", "unknown")
+_MEASURED: tuple[Truth, ...] = ("true", "unknown")
 _LESS: dict[Comparison, Comparison] = {">": "<=", ">=": "<"}
 
 
 @dataclass(frozen=True)
 class Case:
-    """An outcome with its checked rule (None: what is left), and the guards that must pass as well."""
+    """An outcome with its checked rule (None: what is left), and the guards that must pass as well.
+
+    One that records has the names of its numbers, and no rule.
+    """
 
     name: str
     rule: Expr | None
     requires: Sequence[str] = ()
+    records: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class Row:
 
 @dataclass(frozen=True)
 class DecisionTable:
-    """Factors (clauses, then guards) and the outcomes that their combinations give.
+    """Factors (clauses, then guards, then what is recorded) and the outcomes that their combinations give.
 
     A clause and its opposite, such as ``x <= 1`` and ``x > 1``, are one factor. A guard that is ambiguous is unknown.
     """
@@ -46,32 +51,42 @@ class DecisionTable:
     undecided: str
     clauses: tuple[Compare, ...]
     guards: tuple[str, ...]
+    recording: tuple[Case, ...] = ()
 
     @classmethod
     def of(cls, cases: Sequence[Case], undecided: str) -> DecisionTable:
         """The table of outcomes in their order; ``undecided`` is what an unknown on the way gives."""
         clauses = (_plain(one)[0] for case in cases if case.rule for one in comparisons(case.rule))
         guards = (name for case in cases for name in case.requires)
-        return cls(tuple(cases), undecided, tuple(dict.fromkeys(clauses)), tuple(dict.fromkeys(guards)))
+        recording = tuple(case for case in cases if case.records)
+        return cls(tuple(cases), undecided, tuple(dict.fromkeys(clauses)), tuple(dict.fromkeys(guards)), recording)
 
     @property
     def factors(self) -> tuple[str, ...]:
         """Each factor in words."""
-        return (*map(print_rule, self.clauses), *(f"guard {name}" for name in self.guards))
+        measured = (
+            f"what {case.name} records ({len(case.records)} {'number' if len(case.records) == 1 else 'numbers'})"
+            for case in self.recording
+        )
+        return (*map(print_rule, self.clauses), *(f"guard {name}" for name in self.guards), *measured)
 
     @property
     def combinations(self) -> int:
-        """How many rows there are."""
-        return int(len(_WAYS) ** len(self.factors))
+        """How many rows there are; a number that was not measured leaves what is recorded unknown, never false."""
+        judged = len(self.clauses) + len(self.guards)
+        return int(len(_WAYS) ** judged * len(_MEASURED) ** len(self.recording))
 
     def rows(self) -> Iterator[Row]:
         """Every combination, in the order pass, fail, unknown of each factor; the last factor varies fastest."""
-        for ways in product(_WAYS, repeat=len(self.factors)):
+        judged = len(self.clauses) + len(self.guards)
+        for ways in product(*[_WAYS] * judged, *[_MEASURED] * len(self.recording)):
             yield Row(ways, self._gives(ways))
 
     def _gives(self, ways: Sequence[Truth]) -> str:
         by_clause = dict(zip(self.clauses, ways, strict=False))
-        by_guard = dict(zip(self.guards, ways[len(self.clauses) :], strict=True))
+        by_guard = dict(zip(self.guards, ways[len(self.clauses) :], strict=False))
+        rest = ways[len(self.clauses) + len(self.guards) :]
+        measured = dict(zip((case.name for case in self.recording), rest, strict=True))
 
         def comparison(clause: Compare) -> Truth:
             plain, turned = _plain(clause)
@@ -79,7 +94,7 @@ class DecisionTable:
 
         for case in self.cases:
             truths = [by_guard[name] for name in case.requires]
-            truths.append("true" if case.rule is None else truth_with(case.rule, comparison))
+            truths.append(measured.get(case.name, "true") if case.rule is None else truth_with(case.rule, comparison))
             if "false" not in truths:
                 return self.undecided if "unknown" in truths else case.name
         return self.undecided

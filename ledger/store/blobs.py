@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from ledger.errors import InputError, IntegrityError, Problem
+from ledger.errors import EnvironmentFault, InputError, IntegrityError, Problem
 from ledger.store.disk import is_folder, make_folder, publish, read_bytes, read_chunks, sha256_of
 from ledger.store.envelope import is_digest
 from ledger.store.faults import told
@@ -46,10 +46,30 @@ class Blobs:
         temp = self._tmp / f"{self._record_id}.blob"
         with staged(temp, chunks) as digest:
             target = self.path(digest)
-            make_folder(self._folder)
-            make_folder(target.parent)
-            publish(temp, target, digest)
+            try:
+                self._make_folders(target)
+                publish(temp, target, digest)
+            except EnvironmentFault as error:
+                if error.problem.code != "not_found":
+                    raise
+                self._make_folders(target)  # another writer swept them away, empty as they were
+                publish(temp, target, digest)
         return digest
+
+    def sweep(self) -> None:
+        """Take away the empty folders that a killed writer left. Raises EnvironmentFault."""
+        if not is_folder(self._folder):
+            return
+        with told(self._folder, "list the blobs"):
+            for name in os.listdir(self._folder):
+                with suppress(OSError):  # blobs are in it, or it is no folder
+                    os.rmdir(self._folder / name)
+        with suppress(OSError):
+            os.rmdir(self._folder)
+
+    def _make_folders(self, target: Path) -> None:
+        make_folder(self._folder)
+        make_folder(target.parent)
 
     def remove(self, digest: str) -> None:
         """Take away a blob that no entry names; its caller knows that. Raises EnvironmentFault."""

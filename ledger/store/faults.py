@@ -45,6 +45,8 @@ def shown(path: str | os.PathLike[str]) -> str:
 
 def fault(error: OSError, path: str | os.PathLike[str], tried: str) -> EnvironmentFault:
     """``error`` in full: what was ``tried`` ("write the file"), on which path, why not, and a way out."""
+    if "temporary directory" in str(error.strerror):  # tempfile's own words, when it can write nowhere
+        return _no_temporary_folder(str(error.strerror))
     number = error.errno or 0
     code, hint = _WAYS_OUT.get(number, _OTHER)
     words = os.strerror(number) if number else str(error)
@@ -56,6 +58,17 @@ def fault(error: OSError, path: str | os.PathLike[str], tried: str) -> Environme
         expected=f"to {tried}",
         found=f"{words} ({name})",
         hint=hint,
+    )
+
+
+def _no_temporary_folder(words: str) -> EnvironmentFault:
+    return EnvironmentFault(
+        "no_temporary_folder",
+        "could not write a temporary file, which this needs beside what it reads",
+        where=shown(words.partition(" in ")[2].strip("[]").replace("'", "") or "the folder for temporary files"),
+        expected="a folder for temporary files that can be written",
+        found=shown(words),
+        hint="free some space, raise the limit on file sizes (`ulimit -f`), or set TMPDIR to a folder of your own",
     )
 
 

@@ -35,6 +35,7 @@ class Record:
         self.blobs = Blobs(self.path / "blobs", records_dir / ".tmp", record_id)
         self._tmp = records_dir / ".tmp"
         self._locks_held = 0
+        self._seen: list[Stored] | None = None  # while the lock is held nobody else adds an entry
 
     @property
     def prereg_path(self) -> Path:
@@ -81,7 +82,11 @@ class Record:
 
         Raises IntegrityError with every fault that :meth:`scan` finds.
         """
-        return _sound(*self.scan())
+        if self._seen is not None:
+            return list(self._seen)
+        found = _sound(*self.scan())
+        self._seen = list(found) if self._locks_held else None
+        return found
 
     def heads(self) -> list[str]:
         """Digests, sorted, of the entries that no other entry follows; raises as :meth:`entries` does."""
@@ -112,7 +117,7 @@ class Record:
             try:
                 yield
             finally:
-                self._locks_held = 0
+                self._locks_held, self._seen = 0, None
 
     def append(self, kind: str, at: str, body: Mapping[str, Any], by: Mapping[str, Any] | None = None) -> Stored:
         """Write one entry that follows every present head, and return it.
@@ -122,8 +127,9 @@ class Record:
         that it would follow, and for what the disk refuses.
         """
         with self.lock():
-            present = _sound(*scan_entries(self.id, self.entries_dir))
-            stored = self._compose(kind, at, body, by, present)
+            present = _sound(*scan_entries(self.id, self.entries_dir)) if self._seen is None else self._seen
+            stored, self._seen = self._compose(kind, at, body, by, present), None
+            self.blobs.sweep()
             self._write(stored)
         return stored
 

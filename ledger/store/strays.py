@@ -14,9 +14,10 @@ from ledger.store.faults import told
 
 
 def stray_files(folder: Path) -> list[str]:
-    """Paths relative to ``folder``, sorted: links, odd names, files in wrong places, odd folders (``name/``).
+    """Paths relative to ``folder``, sorted: links, odd names, files in wrong places, empty folders (``name/``).
 
-    In place are ``prereg.yaml``, ``entries/<entry>``, a sidecar beside its entry, and ``blobs/ab/ab...``.
+    In place are ``prereg.yaml``, ``entries/<entry>``, a sidecar beside its entry, and ``blobs/ab/ab...``. That an
+    ``entries`` folder is empty is told by those who read the entries.
     Raises EnvironmentFault when a folder cannot be listed.
     """
     with told(folder, "list the folder"):
@@ -26,7 +27,7 @@ def stray_files(folder: Path) -> list[str]:
 def _walk(folder: Path, parts: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
     entries = sorted(os.scandir(folder), key=lambda one: one.name)
     names = {one.name for one in entries}
-    if not entries and parts and not _is_known_folder(parts):
+    if not entries and parts not in ((), ("entries",)):
         yield "/".join(parts) + "/", False
     for one in entries:
         here = (*parts, one.name)
@@ -34,10 +35,6 @@ def _walk(folder: Path, parts: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
             yield from _walk(folder / one.name, here)
         else:
             yield "/".join(here), one.is_file(follow_symlinks=False) and _is_placed(here, names)
-
-
-def _is_known_folder(parts: tuple[str, ...]) -> bool:
-    return parts in (("entries",), ("blobs",)) or (len(parts) == 2 and parts[0] == "blobs")
 
 
 def _is_placed(parts: tuple[str, ...], beside: set[str]) -> bool:

@@ -49,9 +49,10 @@ def read_git(folder: Path, args: Sequence[str], *, stdin: BinaryIO | None = None
     return _run(folder, args, _READ_SETTINGS, _READ_ENVIRONMENT, READ_TIMEOUT_S, stdin)
 
 
-def write_git(folder: Path, args: Sequence[str]) -> bytes:
-    """The same for a command that writes, which runs with the user's own hooks."""
-    return _run(folder, args, _WRITE_SETTINGS, _WRITE_ENVIRONMENT, WRITE_TIMEOUT_S, None)
+def write_git(folder: Path, args: Sequence[str], *, hooks: bool = True) -> bytes:
+    """The same for a command that writes, which runs with the user's own hooks unless ``hooks`` is false."""
+    settings = _WRITE_SETTINGS if hooks else (*_WRITE_SETTINGS, f"core.hooksPath={os.devnull}")
+    return _run(folder, args, settings, _WRITE_ENVIRONMENT, WRITE_TIMEOUT_S, None)
 
 
 def split_records(out: bytes) -> list[tuple[list[str], str]]:

@@ -18,7 +18,7 @@ from ledger.store import shown
 from ledger.verify import committed
 from ledger.verify.pages import pages
 from ledger.verify.record import event_check, folder_checks
-from ledger.verify.report import CHECKS, Check, Report, failed, run_check, skipped
+from ledger.verify.report import CHECKS, ON_REQUEST, Check, Report, failed, run_check, skipped
 from ledger.verify.subject import Subject
 
 MAX_BYTES = 2 * 1024**3
@@ -34,7 +34,8 @@ def verify_archive(path: Path, *, head: str | None) -> Report:
         record_id, files = packing.unpack(data, path.name)
     except LedgerError as error:
         broken = failed("archive", error)
-        rest = tuple(skipped(name, "the archive could not be read") for name in CHECKS if name != "archive")
+        others = [name for name in CHECKS if name not in ("archive", *ON_REQUEST)]
+        rest = tuple(skipped(name, "the archive could not be read") for name in others)
         return Report(path.name, (broken, *rest), ())
     checks = [
         Check("archive", "pass", f"sha256 {digest(data)}"),
@@ -56,9 +57,8 @@ def _inside(
             found=shown(record_id),
             hint="get the archive again from its source",
         )
-        rest = tuple(
-            skipped(name, "there is no record to look at") for name in CHECKS if name not in ("archive", "manifest")
-        )
+        others = [name for name in CHECKS if name not in ("archive", "manifest", *ON_REQUEST)]
+        rest = tuple(skipped(name, "there is no record to look at") for name in others)
         return Report(path.name, (failed("archive", bad), checks[1], *rest), ())
     ledger = store.init(folder)
     target = ledger.records_dir / record_id

@@ -12,9 +12,22 @@ from ledger.actions.supersede import superseding
 from ledger.derive.events import amend_body, carried_body
 from ledger.errors import IntegrityError, LedgerError, Problem
 from ledger.model.entries import DecideEntry, Entry, RunEntry
-from ledger.model.events import EVENT_KINDS, AmendBody, AmendEntry, EventEntry, SupersedeEntry, WithdrawEntry
-from ledger.protocol import phase_of, spoilt
+from ledger.model.events import (
+    EVENT_KINDS,
+    AmendBody,
+    AmendEntry,
+    ContingencyEntry,
+    EventEntry,
+    FollowUpEntry,
+    SupersedeEntry,
+    WithdrawEntry,
+)
+from ledger.protocol import phase_of
+from ledger.spoilt import spoilt
 from ledger.store import Record
+from ledger.verify.carried import carried_problems, carried_unchecked
+from ledger.verify.contingencies import contingency_problems
+from ledger.verify.follow_ups import follow_up_problems
 from ledger.verify.replay import differences, frozen_of
 from ledger.verify.subject import Subject
 
@@ -32,18 +45,20 @@ def events(subject: Subject) -> str:
         problems += _ruled_out(subject, key, one)
     problems += _spoilt_decisions(subject)
     problems += _not_superseded(subject)
+    problems += carried_problems(subject)
     if problems:
         raise IntegrityError.of(problems)
     kinds = sorted({entry.kind for entry in found.values()})
     counts = ", ".join(f"{sum(entry.kind == kind for entry in found.values())} {kind}" for kind in kinds)
     left = spoilt((frozen[0], frozen[1]), list(subject.typed.items()))
-    return (counts or "none after the freeze") + (f"; it cannot decide: {left[0].what}" if left else "")
+    apart = "".join(f"; not held against {name}, which is not here" for name in carried_unchecked(subject))
+    return (counts or "none after the freeze") + apart + (f"; it cannot decide: {left[0].what}" if left else "")
 
 
 def _event_problems(subject: Subject, key: str, entry: EventEntry) -> Iterator[Problem]:
     before = subject.before(key)
     phase = phase_of(one for _, one in before)
-    if entry.body.phase != phase:
+    if entry.body.phase != phase and not subject.cut_off(key):
         yield Problem(
             "phase",
             "an entry says otherwise than the entries before it whether data were there",
@@ -61,8 +76,12 @@ def _event_problems(subject: Subject, key: str, entry: EventEntry) -> Iterator[P
             found=entry.body.freeze,
             hint=_FORGED,
         )
-    if isinstance(entry, AmendEntry) and entry.body.phase == phase:
+    if isinstance(entry, AmendEntry) and entry.body.phase == phase and not subject.cut_off(key):
         yield from _amend_problems(subject, key, entry.body)
+    if isinstance(entry, ContingencyEntry) and entry.body.phase == phase and not subject.cut_off(key):
+        yield from contingency_problems(subject, key, entry.body)
+    if isinstance(entry, FollowUpEntry) and not subject.cut_off(key):
+        yield from follow_up_problems(subject, key, entry.body)
 
 
 def _amend_problems(subject: Subject, key: str, body: AmendBody) -> Iterator[Problem]:
@@ -80,7 +99,7 @@ def _amend_problems(subject: Subject, key: str, body: AmendBody) -> Iterator[Pro
 
 def _ruled_out(subject: Subject, key: str, entry: Entry) -> Iterator[Problem]:
     """A retired record takes nothing in any more; on a branch that did not know, it still did."""
-    if not isinstance(entry, RunEntry | DecideEntry | AmendEntry):
+    if not isinstance(entry, RunEntry | DecideEntry | AmendEntry | ContingencyEntry | FollowUpEntry):
         return
     for other, before in subject.before(key):
         if isinstance(before, SupersedeEntry | WithdrawEntry):

@@ -10,6 +10,8 @@ from ledger.errors import IntegrityError, Problem
 from ledger.store import entry_of_sidecar, shown
 from ledger.verify.subject import Subject
 
+_EMPTIED = "if taking a run in was cut off, ingest that run file again; else remove the folder"
+
 
 def places(subject: Subject) -> str:
     """Check 3."""
@@ -19,7 +21,10 @@ def places(subject: Subject) -> str:
         if record.entries_dir.is_dir()
         else []
     )
-    strays = sorted({*record.stray_files(), *sidecars})
+    blobs_named = [entry.body.run.digest["sha256"] for entry in subject.runs.values()]
+    emptied = {f"blobs/{blob[:2]}/" for blob in blobs_named} | {"blobs/"}  # whose blob is gone is told by check 5
+    left = {path for path in record.stray_files() if not blobs_named or path not in emptied}
+    strays = sorted({*left, *sidecars})
     if strays:
         raise IntegrityError.of([_stray(f"{record.id}/{shown(path)}", path in sidecars) for path in strays])
     return "no other file"
@@ -28,12 +33,18 @@ def places(subject: Subject) -> str:
 def _stray(where: str, sidecar: bool) -> Problem:
     return Problem(
         "stray_file",
-        "a file lies in the record that no entry of this format brings",
+        "something lies in the record that no entry of this format brings",
         where=where,
         expected="prereg.yaml, entries and blobs only",
-        found="a signature or time stamp, which this version can neither make nor check" if sidecar else "another file",
-        hint="move it out of the record",
+        found=_kind(where, sidecar),
+        hint=_EMPTIED if where.endswith("/") else "move it out of the record",
     )
+
+
+def _kind(where: str, sidecar: bool) -> str:
+    if sidecar:
+        return "a signature or time stamp, which this version can neither make nor check"
+    return "an empty folder" if where.endswith("/") else "another file"
 
 
 def entries(subject: Subject) -> str:
@@ -46,8 +57,9 @@ def entries(subject: Subject) -> str:
 def blobs(subject: Subject) -> str:
     """Check 5."""
     sound, problems = subject.record.blobs.scan()
-    named = {entry.body.run.digest["sha256"]: key for key, entry in subject.runs.items()}
-    named_sizes = {entry.body.run.digest["sha256"]: entry.body.run.size for entry in subject.runs.values()}
+    resources = subject.named_blobs
+    named = {resource.digest["sha256"]: key for key, resource in resources}
+    named_sizes = {resource.digest["sha256"]: resource.size for _, resource in resources}
     damaged = {problem.where for problem in problems}
     for blob, entry in sorted(named.items()):
         where = f"{subject.record.id}/blobs/{blob[:2]}/{blob}"
@@ -73,20 +85,22 @@ def blobs(subject: Subject) -> str:
                     hint="the entry was forged: bring the true one back, from git or from an archive",
                 )
             )
-    for blob in sorted(set(sound) - set(named)):
+    unnamed = sorted(set(sound) - set(named))
+    for blob in () if subject.missing else unnamed:
         problems.append(
             Problem(
                 "blob_unnamed",
                 "a raw input is there that no entry names",
                 where=f"{subject.record.id}/blobs/{blob[:2]}/{blob}",
-                expected="a run entry for it",
+                expected="a run entry for it, or a freeze entry that banks it",
                 found="none",
                 hint="if taking it in was cut off, ingest that run file again; else remove it",
             )
         )
     if problems:
         raise IntegrityError.of(problems)
-    return f"{len(sound)} raw inputs"
+    of_missing = f", {len(unnamed)} that only a missing entry may name" if unnamed else ""
+    return f"{len(sound)} raw inputs{of_missing}"
 
 
 def plan(subject: Subject) -> str:

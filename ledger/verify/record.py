@@ -30,9 +30,12 @@ _FOLDER: tuple[tuple[str, Callable[[Subject], str]], ...] = (
 NO_GIT = "not in git: an entry taken off the end would not be seen; give --head with a published digest"
 
 
-def verify_record(record: Record, *, head: str | None, repo: vcs.Repo | None) -> Report:
+def verify_record(
+    record: Record, *, head: str | None, repo: vcs.Repo | None, again: Callable[[Subject], Check] | None = None
+) -> Report:
     """All checks of ``record``; ``repo`` is the git repository it lies in, ``head`` a digest published elsewhere.
 
+    ``again`` makes check 15, where it was asked for.
     Raises StateError for a draft, of which there is nothing to verify.
     """
     subject = Subject(record)
@@ -50,6 +53,7 @@ def verify_record(record: Record, *, head: str | None, repo: vcs.Repo | None) ->
             found="no entry",
             hint="if it was frozen once, its entries are gone: bring them back from git or an archive",
         )
+    checks += [again(subject)] if again else []
     return Report(record.id, tuple(checks), subject.heads)
 
 

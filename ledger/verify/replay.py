@@ -15,6 +15,8 @@ from ledger.derive import Pins, decide_body, freeze_body, kept_as, read_plan, ru
 from ledger.errors import InputError, IntegrityError, Problem
 from ledger.model.entries import DecideEntry, FreezeEntry, RunBody, RunEntry
 from ledger.plancheck import freeze_notes
+from ledger.verify.banked import banked_problems, pins_again
+from ledger.verify.report import NotMade
 from ledger.verify.subject import Subject
 
 PROSE = frozenset(
@@ -44,9 +46,10 @@ def freeze(subject: Subject) -> str:
     except InputError as error:
         raise error.at(f"{subject.record.id}/prereg.yaml") from None
     for key, entry in subject.freezes.items():
-        pins = Pins(entry.body.code, entry.body.baselines, entry.body.tool)
+        pins = Pins(entry.body.code, entry.body.baselines, entry.body.tool, pins_again(subject, entry))
         replayed = freeze_body(prereg, plan, pins, freeze_notes(plan)).to_json()
         problems += list(differences(subject, key, replayed))
+        problems += list(banked_problems(subject, key, entry))
         if plan.id != subject.record.id:
             problems.append(
                 Problem(
@@ -77,7 +80,8 @@ def intake(subject: Subject) -> str:
     frozen_of(subject)
     problems = []
     for key in subject.intakes:
-        problems += list(differences(subject, key, _taken_in_again(subject, key).to_json()))
+        found = list(differences(subject, key, _taken_in_again(subject, key).to_json()))
+        problems += [] if subject.cut_off(key) and found else found  # an amendment before it may be what is missing
     return _done([*subject.intake_problems, *problems], f"{len(subject.intakes)} runs read again")
 
 
@@ -86,7 +90,7 @@ def _taken_in_again(subject: Subject, key: str) -> RunBody:
     resource = kept_as(body.run.digest["sha256"], body.run.size)  # both are check 5's business
     held = subject.protocol(key)
     run, at = subject.intakes[key].run, subject.runs[key].at
-    return run_body(held.digest, held.freeze, run, resource, at, body.tool, held.since)
+    return run_body(held.digest, held.freeze, run, resource, at, body.tool, held.since, held.fired)
 
 
 def decision(subject: Subject) -> str:
@@ -94,11 +98,15 @@ def decision(subject: Subject) -> str:
     frozen_of(subject)
     again = {key: replace(one, body=_taken_in_again(subject, key)) for key, one in subject.intakes.items()}
     problems = []
-    for key, entry in subject.decisions.items():
+    whole = {key: entry for key, entry in subject.decisions.items() if not subject.cut_off(key)}
+    for key, entry in whole.items():
         held, before, seen = subject.protocol(key), subject.before(key), subject.ancestors(key)
         intakes = [one for digest_, one in again.items() if digest_ in seen]
-        replayed = decide_body(held.digest, held.freeze, intakes, entry.body.tool, before)
+        banked = subject.kept(held.freeze)
+        replayed = decide_body(held.digest, held.freeze, intakes, entry.body.tool, before, banked)
         problems += list(differences(subject, key, replayed.to_json()))
+    if len(whole) < len(subject.decisions) and not problems:
+        raise NotMade("a decision was made on an entry that is missing (check 4)")
     words = ", ".join(entry.body.disposition for entry in subject.decisions.values()) or "none made yet"
     return _done(problems, f"decisions: {words}")
 
@@ -120,7 +128,8 @@ def _order_problems(subject: Subject) -> Iterator[Problem]:
             hint="keep the branch whose runs you have, and start a new record for the other",
         )
     for one in subject.stored:
-        if one.digest not in subject.freezes and key not in subject.ancestors(one.digest):
+        follows = key in subject.ancestors(one.digest) or subject.cut_off(one.digest)
+        if one.digest not in subject.freezes and not follows:
             yield Problem(
                 "before_freeze",
                 "an entry does not follow the freeze",
@@ -142,7 +151,7 @@ def _order_problems(subject: Subject) -> Iterator[Problem]:
             )
     for digest_, deciding in subject.decisions.items():
         before = sorted(subject.ancestors(digest_) & set(subject.runs))
-        if before != sorted(deciding.body.evidence):
+        if before != sorted(deciding.body.evidence) and not subject.cut_off(digest_):
             yield Problem(
                 "evidence",
                 "a decision was not made on every run before it",
@@ -171,6 +180,9 @@ def _doubled(subject: Subject) -> Iterator[Problem]:
 
 
 def frozen_of(subject: Subject) -> tuple[str, FreezeEntry]:
+    """The freeze. Raises IntegrityError where there is none, NotMade where it is among the missing entries."""
+    if subject.freeze is None and subject.missing:
+        raise NotMade("the freeze entry is missing, and nothing can be replayed without it (check 4)")
     if subject.freeze is None:
         raise IntegrityError(
             "no_freeze",

@@ -26,12 +26,19 @@ CHECKS: dict[str, tuple[int, str]] = {
     "committed": (12, "the record is what git holds, and nothing was removed from its history"),
     "head": (13, "the published head is in the record"),
     "events": (14, "each amendment follows from the plan before it, and nothing was done that an event had ruled out"),
+    "replay": (15, "the first steps of each counted run, made again, give the losses it kept"),
 }
+ON_REQUEST = frozenset({"replay"})
+"""Checks that are left out unless they are asked for: they run the harness."""
 
 
 NOT_AN_ARCHIVE = "not an archive"
 _OTHER_THING = ("is_a_folder", "not_a_folder")
 """A folder where a file was, or the reverse: the record was changed, and the machine is well."""
+
+
+class NotMade(Exception):
+    """Raised by a check that cannot be made because of what another one finds: its words say why."""
 
 
 @dataclass(frozen=True)
@@ -99,12 +106,15 @@ class Report:
 
 
 def run_check(name: str, check: Callable[[], str]) -> Check:
-    """The check's outcome: ``check`` returns what was found to hold, or raises a LedgerError with every fault.
+    """The check's outcome: ``check`` returns what was found to hold, or raises a LedgerError with every fault, or
+    NotMade.
 
     Raises EnvironmentFault when a file could not be read: then nothing is known of it, good or bad.
     """
     try:
         return Check(name, "pass", check())
+    except NotMade as why:
+        return skipped(name, str(why))
     except EnvironmentFault as error:
         if error.problem.code not in _OTHER_THING:
             raise

@@ -5,12 +5,16 @@ It makes no check; ``files`` and ``replay`` do.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from ledger.accounting import Intake
 from ledger.actions.reading import RUN_MAX_BYTES, read_run, typed_entries
+from ledger.arms import Kept
 from ledger.errors import EnvironmentFault, LedgerError, Problem
 from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunEntry
+from ledger.model.values import Resource
 from ledger.protocol import Protocol, protocol
 from ledger.store import Record, Stored
 
@@ -22,7 +26,7 @@ class Subject:
         self.record = record
         self.stored, self.entry_problems = _scan(record)
         self.typed, problems = typed_entries(self.stored)
-        self.entry_problems += problems
+        self.entry_problems = _named([*self.entry_problems, *problems], self.missing)
 
     def stored_of(self, digest: str) -> Stored:
         """The stored entry with that digest."""
@@ -42,6 +46,12 @@ class Subject:
     def decisions(self) -> dict[str, DecideEntry]:
         """Every decide entry by digest."""
         return {key: entry for key, entry in self.typed.items() if isinstance(entry, DecideEntry)}
+
+    @property
+    def named_blobs(self) -> list[tuple[str, Resource]]:
+        """Each raw input that an entry names, with the digest of that entry: run files, taken in or banked."""
+        banked = [(key, pin.run) for key, entry in self.freezes.items() for pin in (entry.body.banked or {}).values()]
+        return [*banked, *((key, entry.body.run) for key, entry in self.runs.items())]
 
     @cached_property
     def freeze(self) -> tuple[str, FreezeEntry] | None:
@@ -66,6 +76,17 @@ class Subject:
                 found.add(one)
                 waiting += parents.get(one, ())
         return found
+
+    @cached_property
+    def missing(self) -> dict[str, str]:
+        """Entries that others follow and that are not here, or not sound: what the others tell of each, by digest."""
+        here = {one.digest for one in self.stored}
+        gone = dict.fromkeys(parent for one in self.stored for parent in one.parents if parent not in here)
+        return {digest: _told_of(digest, self.typed) for digest in gone}
+
+    def cut_off(self, digest: str) -> bool:
+        """Whether an entry that ``digest`` follows is missing, so that what it saw is not known."""
+        return not self.missing.keys().isdisjoint(self.ancestors(digest))
 
     def before(self, digest: str) -> list[tuple[str, Entry]]:
         """Every typed entry that ``digest`` follows, in the order of the record."""
@@ -92,6 +113,22 @@ class Subject:
                 self.intake_problems += error.at(self.where(key)).problems
         return found
 
+    def kept(self, freeze: FreezeEntry) -> dict[str, Kept]:
+        """Each banked run of a freeze entry whose file can be read, by name; what cannot is among the problems."""
+        found: dict[str, Kept] = {}
+        for name, pin in (freeze.body.banked or {}).items():
+            try:
+                data = self.record.blob(pin.run.digest["sha256"], max_bytes=RUN_MAX_BYTES)
+                found[name] = Kept(pin, read_run(data))
+            except LedgerError as error:
+                self.kept_problems[name] = error.at(f"banked.{name}").problems
+        return found
+
+    @cached_property
+    def kept_problems(self) -> dict[str, tuple[Problem, ...]]:
+        """Banked runs that could not be read, by name."""
+        return {}
+
     @cached_property
     def intake_problems(self) -> list[Problem]:
         """Run files that could not be read."""
@@ -100,6 +137,33 @@ class Subject:
     def where(self, digest: str) -> str:
         """The path of an entry, for messages."""
         return f"{self.record.id}/entries/{self.stored_of(digest).name}"
+
+
+def _told_of(digest: str, typed: Mapping[str, Entry]) -> str:
+    """What the entries that are here tell of one that is not; nothing where none names it."""
+    for key, entry in typed.items():
+        for run in entry.body.runs if isinstance(entry, DecideEntry) else ():
+            if run.entry == digest:
+                return f"the run entry of {run.run_id} (rung {run.rung}), as decide {key[:12]} names it"
+        if isinstance(entry, DecideEntry) and digest in (entry.body.amendments or ()):
+            return f"an amend entry, as decide {key[:12]} names it"
+        if not isinstance(entry, FreezeEntry) and entry.body.freeze == digest:
+            return f"the freeze entry, as {entry.kind} {key[:12]} names it"
+    return ""
+
+
+def _named(problems: Sequence[Problem], missing: Mapping[str, str]) -> list[Problem]:
+    """Each missing entry told once, and as what: by the first entry that follows it."""
+    found: list[Problem] = []
+    told: set[str] = set()
+    for one in problems:
+        digest = (one.expected or "")[-64:] if one.code == "parent_missing" else ""
+        if digest and digest in told:
+            continue
+        told.add(digest)
+        words = missing.get(digest)
+        found.append(replace(one, expected=f"{one.expected}: {words}") if words else one)
+    return found
 
 
 def _scan(record: Record) -> tuple[list[Stored], list[Problem]]:

@@ -75,7 +75,7 @@ def test_a_cuda_run_keeps_its_windows_and_has_no_cpu_peak(spec: Spec) -> None:
 def test_a_cuda_rank_out_of_memory_tells_what_it_held(spec: Spec) -> None:
     told = describe(type("OutOfMemoryError", (RuntimeError,), {})(CUDA_OOM))
     limits = {ALLOCATED: 72 << 30, RESERVED: 72 << 30}
-    outcome = {**told, "rank": 0, "phase": "train", "step": 2, "at": 1.0, "limits": limits}
+    outcome = {**told, "rank": 0, "phase": "train", "step": 2, "at": 1.0, "limits": limits, "cap_bytes": 72 << 30}
     record = cuda_record()
     record.outcome, record.values = outcome, {}
     run = composed(spec, ended(record, 1))

@@ -11,12 +11,14 @@ import pytest
 from click.testing import CliRunner
 
 from bench.cli import main
-from bench.definitions import CHECKS, DEFINITIONS
+from bench.definitions import CHECKS, DEFINITIONS, PHASES
 from bench.explain import explained, names
 from bench.factbook import FACTS
 from bench.facts import container_limit, settings_of
 from bench.faults import SpecError
 from bench.gpu import FIELDS, gpu_facts
+from bench.journal import read_rank
+from bench.outcome import PHASES as TOLD
 from bench.pins import code_facts
 from bench.span import Span
 
@@ -186,4 +188,24 @@ def test_explain_prints_the_four_parts() -> None:
 def test_explain_lists_everything() -> None:
     lines = CliRunner().invoke(main, ["explain"]).output.splitlines()
     assert [line.split()[0] for line in lines] == names()
-    assert set(names()) == {*DEFINITIONS, *CHECKS, *FACTS, "search.<setting>"}
+    assert set(names()) == {*DEFINITIONS, *CHECKS, *FACTS, *PHASES, "search.<setting>"}
+
+
+STAGES = ["init", "warm", "settle", "baseline", "train", "eval", "save", "run", "check", "done", "memory", "timing"]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_phase_is_explained(stage: str) -> None:
+    result = CliRunner().invoke(main, ["explain", stage])
+    assert (result.exit_code, result.stderr) == (0, "")
+    head, definition = result.output.splitlines()
+    assert head == f"{stage} (phase)"
+    assert definition.startswith("  definition: ")
+    assert len(definition) > 60
+
+
+def test_every_phase_of_a_run_and_of_its_journals_is_explained(good_run: Any) -> None:
+    _, run, folder = good_run
+    told = {phase for rank in run["ranks"] for phase in rank["phases"]} | {*TOLD, "memory", "timing"}
+    told |= set(read_rank(folder / "out" / run["run_id"] / "timing", 0).phases)
+    assert told <= set(PHASES) <= set(STAGES)

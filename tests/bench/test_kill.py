@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from bench.faults import SpecError
 from bench.kill import Condition, Stop, Watch, exact, read_condition
+from bench.passes import Passes
 
 SLOW = {"metric": "step_time", "source": "step_ns", "op": ">", "limit": "0.25", "unit": "s"}
 BIG = {
@@ -117,6 +120,18 @@ def test_a_loss_that_is_no_number(loss: str) -> None:
     assert watch(events=("non_finite_loss",)).take(0, step(loss_hex="0x1.8p+1")) is None
 
 
+def test_a_condition_is_told_once_and_answered_each_time() -> None:
+    told: list[dict[str, Any]] = []
+    spec: Any = SimpleNamespace(kill=(read_condition(BIG, "k"),), events=frozenset(), steps=9)
+    nobody: Any = None
+    passes = Passes(spec, Path(), 1, 0.0, lambda event, **parts: told.append({event: parts}), nobody, False, nobody)
+    take = passes._watching(True, lambda line: None)
+    assert take(0, step(**{"window.cpu.vmhwm_delta_bytes": 1})) is None
+    stops = [take(rank, step(**{"window.cpu.vmhwm_delta_bytes": 2 << 20})) for rank in (0, 1, 0)]
+    assert [stop.rank for stop in stops if stop is not None] == [0, 1, 0]
+    assert told == [{"kill": {"message": stops[0].message}}]  # type: ignore[union-attr]
+
+
 def test_a_run_is_ended_by_its_frozen_condition(bench: Any, tiny_settings: dict[str, Any], tools: Any) -> None:
     def kill(made: dict[str, Any]) -> None:
         made["body"]["plan"]["kill"] = [{"on": "oom_loop"}, {"when": "step_time > 1 ns", "note": "at once"}]
@@ -127,7 +142,8 @@ def test_a_run_is_ended_by_its_frozen_condition(bench: Any, tiny_settings: dict[
     outcome = run["outcome"]
     assert (outcome["kind"], outcome["kill"], outcome["phase"], outcome["step"]) == ("killed", 0, "train", 0)
     assert outcome["message"].startswith("the frozen kill condition 'step_time > 1 ns' was met: step_ns is ")
-    assert next(event["message"] for event in events if event["event"] == "kill") == outcome["message"]
+    # Told once, however many steps were on their way when it was seen.
+    assert [event["message"] for event in events if event["event"] == "kill"] == [outcome["message"]]
     assert run["counts"]["steps"] < 100_000
     assert run["ranks"][0]["phases"]["train"]["seconds"]["unknown"] == "killed"
     assert tools.ranks_of(bench.folder) == {}

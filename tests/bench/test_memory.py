@@ -1,152 +1,14 @@
-"""The meters: the CPU's on files made by hand, CUDA's on a stand-in (they never ran on a GPU)."""
+"""The meters of the CPU on files made by hand, and the running maximum of windows."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bench.clock import CudaLap
 from bench.heap import HOLE, plug_heap
-from bench.journal import Journal, read_rank
-from bench.memory import (
-    CPU_PEAK,
-    CUDA_ALLOCATED,
-    CUDA_RESERVED,
-    CpuMeter,
-    CudaCap,
-    CudaMeter,
-    Peaks,
-    status_bytes,
-    vmhwm_fault,
-)
-
-
-class FakeEvent:
-    def __init__(self, cuda: FakeCuda) -> None:
-        self.cuda, self.at = cuda, 0.0
-
-    def record(self) -> None:
-        self.at = self.cuda.now
-
-    def query(self) -> bool:
-        return self.cuda.done >= self.at
-
-    def synchronize(self) -> None:
-        self.cuda.done = max(self.cuda.done, self.at)
-
-    def elapsed_time(self, other: FakeEvent) -> float:
-        return other.at - self.at  # milliseconds
-
-
-class FakeCuda:
-    """One device with two GPUs' worth of rules: peaks are per device and a reset starts from what is held."""
-
-    def __init__(self) -> None:
-        self.now = self.done = 0.0
-        self.held, self.peak = {0: 7, 1: 100}, {0: 7, 1: 100}
-        self.fractions: list[tuple[float, int]] = []
-
-    def Event(self, enable_timing: bool) -> FakeEvent:
-        assert enable_timing
-        return FakeEvent(self)
-
-    def use(self, device: int, size: int) -> None:
-        self.peak[device] = max(self.peak[device], self.held[device] + size)
-
-    def synchronize(self, device: int) -> None:
-        self.done = self.now
-
-    def reset_peak_memory_stats(self, device: int) -> None:
-        self.peak[device] = self.held[device]
-
-    def max_memory_allocated(self, device: int) -> int:
-        return self.peak[device]
-
-    def max_memory_reserved(self, device: int) -> int:
-        return self.peak[device] + 1000
-
-    def memory_reserved(self, device: int) -> int:
-        return self.held[device] + 1000
-
-    def get_device_properties(self, device: int) -> Any:
-        return type("Properties", (), {"total_memory": 10_000})
-
-    def set_per_process_memory_fraction(self, fraction: float, device: int) -> None:
-        self.fractions.append((fraction, device))
-
-
-def test_cuda_windows_and_the_running_maximum() -> None:
-    cuda = FakeCuda()
-    meter, peaks, windows = CudaMeter(cuda, 1), Peaks(), []
-    meter.settle()
-    for phase, size in (("train", 50), ("train", 20), ("save", 500)):
-        meter.open()
-        cuda.use(1, size)
-        cuda.use(0, 9999)  # another rank's device never counts
-        windows.append(meter.close())
-        peaks.take(phase, windows[-1])
-    assert [window[CUDA_ALLOCATED] for window in windows] == [150, 120, 600]
-    assert peaks.of("train") == {CUDA_ALLOCATED: 150, CUDA_RESERVED: 1150}
-    assert peaks.of("run")[CUDA_ALLOCATED] == 600
-    assert peaks.of("eval") == {}
-
-
-def test_cuda_cap_is_a_fraction_of_the_device() -> None:
-    cuda = FakeCuda()
-    cap = CudaCap(cuda, 1, 2_900)
-    assert cap.limit == 4_000  # 1,100 reserved and 2,900 more
-    cap.lift()
-    assert cuda.fractions == [(0.4, 1), (1.0, 1)]
-    assert CudaCap(cuda, 1, 1 << 40).limit == 10_000
-
-
-def test_cuda_lap_waits_only_when_asked() -> None:
-    cuda = FakeCuda()
-    lap = CudaLap(cuda)
-    cuda.now = 1.5
-    lap.stop()
-    assert not lap.ready()
-    assert lap.nanoseconds() == 1_500_000
-    assert lap.ready()
-
-
-class LaggingHost:
-    """A device whose losses reach the host one step late."""
-
-    lag = 1
-    finished = False
-
-    def to_host(self, value: Any) -> Any:
-        return value
-
-    def finish(self) -> None:
-        self.finished = True
-
-
-def test_cuda_steps_are_written_late_and_in_order(tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch", reason="the harness needs torch (extra: bench)")
-    from bench.steplog import StepLog
-
-    cuda, host = FakeCuda(), LaggingHost()
-    log = StepLog(Journal(tmp_path / "rank0.jsonl"), host)
-    written = []
-    for step in range(3):
-        lap = CudaLap(cuda)
-        cuda.now += 2.0
-        lap.stop()
-        cuda.done = cuda.now if step else 0.0
-        log.push(lap, torch.tensor(float(step)), {CUDA_ALLOCATED: step})
-        written.append(len(read_rank(tmp_path, 0).series.get("step_ns", [])))
-    assert written == [0, 1, 2]
-    log.finish()
-    assert host.finished
-    series = read_rank(tmp_path, 0).series
-    assert series["step_ns"] == [2_000_000] * 3
-    assert [float.fromhex(text) for text in series["loss_hex"]] == [0.0, 1.0, 2.0]
-    assert series[f"window.{CUDA_ALLOCATED}"] == [0, 1, 2]
+from bench.memory import CPU_PEAK, CpuMeter, Peaks, status_bytes, vmhwm_fault
 
 
 def _proc(folder: Path, resident: int, peak: int) -> Path:
@@ -247,10 +109,3 @@ def test_another_allocator_is_not_trusted(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_missing_line_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no VmSwap"):
         status_bytes("VmSwap", _proc(tmp_path, 1, 1) / "status")
-
-
-def test_window_values_are_json(tmp_path: Path) -> None:
-    assert json.loads(json.dumps(CudaMeter(FakeCuda(), 0).close())) == {
-        CUDA_ALLOCATED: 7,
-        CUDA_RESERVED: 1007,
-    }

@@ -18,6 +18,7 @@ from tests.worlds import PLAN, RECORD, World, copy_of, run_file
 
 DECIDES = {
     "metrics", "comparable", "guards", "reads", "decision", "expectations", "window", "power", "accept_underpowered",
+    "bundles", "validity", "select", "stages", "contingencies", "follow_ups",
 }  # fmt: skip
 """What decides, by hand: a field that is new to the plan must be put in this list or in one of the protocol's."""
 
@@ -67,7 +68,7 @@ GUARDED = (
 )
 
 # case: change, exit and code before data, exit and code after data
-REFUSED: dict[str, tuple[dict[str, Any], tuple[int, str] | None, tuple[int, str] | None]] = {
+REFUSED: dict[str, tuple[Any, tuple[int, str] | None, tuple[int, str] | None]] = {
     "the ladder's length": ({"path": "ladder.steps", "old": 4, "new": 5}, (4, "never_amended"), (4, "never_amended")),
     "a rung's setting": (
         {"path": "ladder.rungs[1].flags.checkpointing", "old": "full", "new": "none"},
@@ -105,7 +106,13 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[int, str] | None, tuple[int, str]
         (4, "after_data"),
     ),
     "which attempt counts": (
-        {"path": "ladder.attempts", "old": "first_complete", "new": "pooled"},
+        [{"path": "ladder.attempts", "old": "first_complete", "new": "pooled"}, {"path": "ladder.pool", "new": 2}],
+        None,
+        (4, "after_data"),
+    ),
+    "what a flaw leads to": ({"path": "ladder.consequences", "new": {"killed": "void"}}, None, (4, "after_data")),
+    "what a decision obliges": (
+        {"path": "follow_ups", "new": {"transfer": {"text": "Check the transfer.", "after": ["ADOPT"]}}},
         None,
         (4, "after_data"),
     ),
@@ -128,14 +135,15 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[int, str] | None, tuple[int, str]
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_may_be_amended_when(world: World, case: str) -> None:
     change, before, after = REFUSED[case]
+    changes = change if isinstance(change, list) else [change]
     freeze = world.freeze(GUARDED)
     apart = copy_of(world, world.root.with_name("after"))
     apart.ingest(run_file(freeze, "r0"))
     for place, expected in ((world, before), (apart, after)):
         if expected is None:
-            amend(place, change)
+            amend(place, *changes)
         else:
-            assert place.refused(*amending(place, change))[:2] == expected
+            assert place.refused(*amending(place, *changes))[:2] == expected
         place.ok("verify")
 
 

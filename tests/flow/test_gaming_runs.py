@@ -122,6 +122,38 @@ def test_an_equality_in_the_rule(world: World, rule: str) -> None:
     assert world.told("freeze", RECORD)[0] == 2
 
 
+WIDE_OPEN: dict[str, tuple[str, str]] = {
+    "seconds": ("abs(r2.step_time - r0.step_time) <= 1000 s", "example_fails"),
+    "a share": ("abs(r2.step_time / r0.step_time - 1) <= 1000", "example_fails"),
+    "no unit": ("abs(r2.step_time - r0.step_time) <= 1000", "unit_clash"),
+    "per cent": ("abs(r2.step_time - r0.step_time) <= 1000 %", "unit_clash"),
+    "of itself": ("abs(r2.step_time - r2.step_time) <= 1000 s", "never_false"),
+}
+
+
+@pytest.mark.parametrize("case", WIDE_OPEN)
+def test_an_equality_with_a_tolerance_of_1000(world: World, case: str) -> None:
+    """It has to show an example that it refuses, and the one that any sane rule refuses passes it."""
+    rule, code = WIDE_OPEN[case]
+    world.write_plan(PLAN.replace(RULE, f"{rule} and r2.vram_alloc_peak <= 63 GiB" if case != "of itself" else rule))
+    exit_code, told = world.told("check", RECORD)
+    assert exit_code == 2
+    assert code in {problem["code"] for problem in told["records"][0]["problems"]}, told["records"][0]["problems"]
+    assert world.told("freeze", RECORD)[0] == 2
+
+
+def test_a_tolerance_of_a_check_as_wide_as_a_barn(world: World) -> None:
+    """The plan, not the harness, says what passes: what a run calls its own limit is not looked at."""
+    guard = "guards:\n  same: {kind: oracle, rungs: [r2], checks: {chunks_equal: {at_most: 1.0e-6}}}\n"
+    plan = PLAN.replace("63 GiB\n", "63 GiB\n      requires: [same]\n", 1) + guard
+    freeze = world.freeze(plan)
+    apart = {"chunks_equal": {"value": 0.3, "definition": "relative difference, passes up to a tolerance of 1000"}}
+    world.ingest(run_file(freeze, "r0"), run_file(freeze, "r2", checks=apart))
+    decided = world.decide()
+    assert decided["disposition"] == "RECORD-ONLY"
+    assert "check chunks_equal is above its frozen limit" in decided["why"]
+
+
 def test_a_seed_that_is_not_the_freezes(world: World) -> None:
     """A run made before the plan was frozen cannot know the seed."""
     plan = PLAN.replace("flags: {checkpointing: full}", "flags: {checkpointing: full, seed: from_freeze}")

@@ -43,6 +43,7 @@ FEEDS = "2026-08-feeds"
 COMMANDS: dict[str, Callable[[World], list[str]]] = {
     "amend what decides": lambda world: amending(world, WIDER),
     "amend the rest": lambda world: amending(world, {"path": "notes", "new": "read me"}),
+    "fire": lambda world: ["fire", RECORD, "slow"],
     "deviate": lambda world: DEVIATE,
     "withdraw": lambda world: WITHDRAW,
     "supersede": lambda world: ["draft", "2026-10-third", "--supersedes", RECORD],
@@ -68,6 +69,7 @@ LIVE: dict[str, Answer] = {
     **LOOKING,
     **dict.fromkeys(("amend the rest", "deviate", "withdraw", "supersede", "ingest", "decide", "archive", "verify"), 0),
     "amend what decides": (4, "after_data"),
+    "fire": (2, "unknown_contingency"),
     "export": (4, "not_decided"),
     "take in a result": 0,
     "run": (2, "no_workload"),
@@ -79,7 +81,7 @@ LIVE: dict[str, Answer] = {
 def tombstone(state: str) -> dict[str, Answer]:
     """A record that does not stand: looked at as ever, told about, and closed to everything else."""
     changes = ("amend what decides", "amend the rest", "withdraw", "export", "take in a result")
-    return {**LIVE, **dict.fromkeys((*changes, "run", "ingest", "decide"), (4, state)), "gate": 10}
+    return {**LIVE, **dict.fromkeys((*changes, "fire", "run", "ingest", "decide"), (4, state)), "gate": 10}
 
 
 TABLE: dict[str, dict[str, Answer]] = {
@@ -87,8 +89,8 @@ TABLE: dict[str, dict[str, Answer]] = {
     "frozen": {**LIVE, "amend what decides": 0},
     "running": LIVE,
     "complete": LIVE,
-    "decided": {**LIVE, "export": 0, "run": (4, "already_decided"), "gate": 0},
-    "contested": {**LIVE, "run": (4, "already_decided")},
+    "decided": {**LIVE, "export": 0, "run": (4, "already_decided"), "fire": (4, "already_decided"), "gate": 0},
+    "contested": {**LIVE, "run": (4, "already_decided"), "fire": (4, "already_decided")},
     "withdrawn": tombstone("withdrawn"),
     "superseded": {**tombstone("superseded"), "supersede": (4, "superseded")},
 }

@@ -241,6 +241,19 @@ def test_bad_harnesses(world: World, monkeypatch: pytest.MonkeyPatch, case: str)
     assert expected[2] in problem["found"]
 
 
+def test_what_a_harness_says_to_do_is_said_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = "printf 'torch is not installed\\n  what to do: install the extra\\n' >&2\nexit 5\n"
+    world.freeze(PLAN.replace("ladder:", "workload: {settings: {lr: 1}}\nladder:", 1))
+    path = world.root / "bench"
+    path.write_text(f"#!/bin/sh\n{script}")
+    path.chmod(0o755)
+    monkeypatch.setattr("ledger.cli.run.find_harness", lambda: Harness(str(path)))
+    problem = world.refused("run", RECORD)[2]
+    hint = "install the extra, and run again: rungs that are done are not run again"
+    assert (problem["found"], problem["hint"]) == ("torch is not installed", hint)
+    assert world.ledger("run", RECORD).stderr.count("what to do") == 1
+
+
 def test_two_frozen_branches_are_told_and_do_not_hide_the_others(world: World, tmp_path: Path) -> None:
     world.write_plan()
     other = copy_of(world, tmp_path.with_name(tmp_path.name + "-branch"))

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from ledger.units import parse_exact
+from tests.flow.later import amend, amending
 from tests.flow.test_screen import ONES, arm
 from tests.flow.test_screen import plan as screen
 from tests.worlds import PLAN, RECORD, World, run_file
@@ -103,3 +105,59 @@ def test_an_underpowered_plan_is_refused_unless_it_says_so(world: World) -> None
     (world.record_path() / "prereg.yaml").write_text(text + "accept_underpowered: {reason: a first look}\n")
     world.ok("freeze", RECORD)
     assert told(world)["half_band"] == {"value": "3", "unit": "%"}, "a frozen plan can be simulated too"
+
+
+def control(step: float, **changes: Any) -> dict[str, Any]:
+    """A run of the control whose steps all take ``step`` seconds."""
+    run_id = f"r0-{step}"
+    return run_file("0" * 64, changes.pop("rung", "r0"), run_id=run_id, step_s=[9.0, step, step, step], **changes)
+
+
+def test_several_runs_of_the_control_show_how_runs_differ(world: World) -> None:
+    """2.3, 2.4 and 2.5 s: their mean is 2.4 s and their standard deviation 0.1 s, which is 4.1666 % of it."""
+    world.write_plan()
+    paths = [world.write_run(control(step), f"{step}.json") for step in (2.3, 2.4, 2.5)]
+    given = [arg for path in paths for arg in ("--from", path)]
+    found = told(world, *given, "--draws", "100")
+    assert found["model"].startswith(
+        "steps resampled from 3 of one of 3 runs, in blocks of 2, and each run as a whole by 4.1666 %"
+    )
+    assert found == told(world, *given, "--draws", "100"), "seeded"
+    stated = told(world, *given, "--noise", "1", "--draws", "100")
+    assert "and each run as a whole by 1 %" in stated["model"], "what is stated goes first"
+    one = told(world, "--from", paths[1], "--draws", "100")
+    assert "variation between runs is not in it" in one["model"]
+    assert parse_exact(found["half_band"]["value"]) > parse_exact(one["half_band"]["value"]) == 0
+
+
+FROM: dict[str, list[dict[str, Any]]] = {
+    "one run twice": [control(2.4), control(2.4)],
+    "runs of two rungs": [control(2.4), control(2.5, rung="r2")],
+}
+
+
+@pytest.mark.parametrize("case", FROM)
+def test_runs_that_show_no_spread_of_the_control_are_refused(world: World, case: str) -> None:
+    world.write_plan()
+    paths = [world.write_run(run, f"{index}.json") for index, run in enumerate(FROM[case])]
+    code, value = world.told("simulate", RECORD, *(arg for path in paths for arg in ("--from", path)))
+    assert (code, value["error"]) == (2, "unfit_run")
+
+
+def test_an_amended_noise_is_simulated_and_the_page_says_which_plan_its_table_is_of(world: World) -> None:
+    world.freeze(NOISY)
+    as_frozen = told(world)
+    amend(world, {"path": "power.noise", "old": "0.5 %", "new": "0.7 %"})
+    found = told(world)
+    assert "a standard deviation of 0.7 %" in found["model"]
+    assert parse_exact(found["half_band"]["value"]) > parse_exact(as_frozen["half_band"]["value"])
+    world.ok("render")
+    page = (world.root / "dossier" / f"{RECORD}.html").read_text()
+    assert "Of the plan as it was frozen; it was amended since." in page
+    world.ok("verify", RECORD)
+
+
+def test_an_amendment_that_leaves_a_plan_underpowered_is_refused(world: World) -> None:
+    world.freeze(NOISY)
+    wider = {"path": "power.noise", "old": "0.5 %", "new": "1 %"}
+    assert world.refused(*amending(world, wider))[:2] == (2, "underpowered")

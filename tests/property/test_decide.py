@@ -182,13 +182,13 @@ def test_losing_what_a_run_tells_never_makes_an_outcome_bolder(
     for rung, variant in chosen.items():
         document = run_of(rung, variant).to_json()
         for which in (what for where, what in lost if where == rung):
-            _take_away(document, LOSSES_OF_EVIDENCE[which])
+            take_away(document, LOSSES_OF_EVIDENCE[which])
         left.append(intake(entry_of(outcomes), typed_run(document)))
     after = decided(outcomes, left)
     assert not adopts(outcomes, after.disposition) or after.disposition == before.disposition
 
 
-def _take_away(document: dict[str, Any], bends: Bend) -> None:
+def take_away(document: dict[str, Any], bends: Bend) -> None:
     """Bend in place what is there; what is not there cannot be lost."""
     for path, value in bends.items():
         place: Any = document

@@ -7,7 +7,6 @@ import os
 import resource
 import signal
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -242,11 +241,9 @@ def test_a_held_lock_is_said_and_ends_with_its_holder(tmp_path: Path) -> None:
             os.read(wait[0], 1)
         os._exit(0)
     os.read(ready[0], 1)
-    began = time.monotonic()
     with pytest.raises(EnvironmentFault) as caught, locked(tmp_path, wait_s=0.1):
         pass
     assert caught.value.problem.code == "locked"
-    assert time.monotonic() - began < 2
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     with locked(tmp_path, wait_s=0.1):

@@ -86,7 +86,7 @@ def test_a_condition_is_judged_after_the_other_rungs() -> None:
 
 def test_spending_counts_loads_and_projects_at_the_mean_of_what_was_spent() -> None:
     # Two attempts of 600 s on 4 devices are 4800 device seconds; two more make 9600, and the gate is 3600.
-    spent = spending(plan(extra=BUDGET), [attempt("r0"), attempt("r2")], remaining=2)
+    spent = spending(plan(extra=BUDGET), [attempt("r0"), attempt("r2")], remaining=["r0", "r2"])
     assert spent is not None
     assert (spent.spent, spent.projected, spent.gate) == (4800, 9600, 3600)
     assert spent.over
@@ -94,14 +94,14 @@ def test_spending_counts_loads_and_projects_at_the_mean_of_what_was_spent() -> N
 
 def test_before_the_first_attempt_the_plans_own_estimate_is_projected() -> None:
     # One rung: 60 s load and 4 steps of 10 s, on 4 devices.
-    spent = spending(plan(extra=BUDGET), [], remaining=2)
+    spent = spending(plan(extra=BUDGET), [], remaining=["r0", "r2"])
     assert spent is not None
     assert (spent.spent, spent.projected) == (0, 2 * 4 * 100)
     assert not spent.over
 
 
 def test_without_a_budget_nothing_is_projected() -> None:
-    assert spending(plan(), [], remaining=2) is None
+    assert spending(plan(), [], remaining=["r0", "r2"]) is None
 
 
 def test_a_kill_condition_that_fired_is_told_with_its_run() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ledger.dossier import RecordView, render_index, render_record
+from tests.unit import dossier_richer as richer
 from tests.unit import dossier_worlds as worlds
 from tests.unit.test_dossier_report import bitwise
 
@@ -40,7 +41,7 @@ def broken() -> RecordView:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the index and one page a world."""
     folder = tmp_path_factory.mktemp("site")
-    views = [*worlds.every_view(), broken()]
+    views = [*worlds.every_view(), broken(), *richer.every_view()]
     files = render_index(views, worlds.AS_OF)
     for view in views:
         files |= render_record(view)

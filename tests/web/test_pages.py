@@ -18,6 +18,9 @@ PAGES = (
     "2026-09-silent",
     "2026-08-actckpt-flip",
     "2026-11-bitwise",
+    "2026-11-richer",
+    "2026-11-closed",
+    "2026-12-richer-draft",
 )
 Opener = Callable[..., Any]
 
@@ -79,9 +82,9 @@ def test_a_table_that_scrolls_shows_a_shaded_edge(opened: Opener, scheme: str) -
 
 def test_a_folded_entry_opens_by_keyboard_and_is_open_in_print(opened: Opener) -> None:
     page = opened("2026-11-recompute-small")
-    inside = page.locator("details dl").first
+    inside = page.locator(".entry details dl").first
     assert not inside.is_visible()
-    page.locator("summary").first.focus()
+    page.locator(".entry summary").first.focus()
     page.keyboard.press("Enter")
     assert inside.is_visible()
     page.keyboard.press("Enter")
@@ -113,6 +116,31 @@ def test_the_style_is_in_force_under_the_policy(opened: Opener) -> None:
     page.mouse.wheel(0, 3000)
     page.wait_for_function("scrollY > 1000")
     assert page.locator(".draft").bounding_box()["y"] == 0, "the banner stays in sight"
+
+
+WAYS = "[...document.querySelectorAll('.ways > li')].map(one => one.children[2].getBoundingClientRect().toJSON())"
+
+
+def test_each_way_that_was_taken_has_a_badge_of_one_size(opened: Opener) -> None:
+    badges = opened("2026-11-richer").locator(".ways .badge.way").all()
+    assert len(badges) == 8
+    assert len({round(one.bounding_box()["height"]) for one in badges}) == 1
+    assert all(one.bounding_box()["width"] >= 115 for one in badges)
+
+
+def test_on_a_narrow_screen_what_followed_stands_below_and_not_beside(opened: Opener) -> None:
+    wide, narrow = (opened("2026-11-richer", width=width).evaluate(WAYS) for width in (1280, 320))
+    assert {box["left"] > 400 for box in wide} == {True}
+    assert {box["left"] < 40 and box["right"] <= 320 for box in narrow} == {True}
+
+
+def test_print_unfolds_the_clauses_of_every_way(opened: Opener) -> None:
+    page = opened("2026-11-richer", width=700)
+    table = page.get_by_role("region", name="Clauses of stage screen")
+    assert not table.is_visible()
+    page.emulate_media(media="print")
+    assert table.is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 700
 
 
 def test_dark_is_dark(opened: Opener) -> None:

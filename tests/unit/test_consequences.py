@@ -1,0 +1,190 @@
+"""What flaws of a ladder's course lead to, by the plan, and how many pooled attempts count: worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ledger.accounting import account, sourced
+from ledger.model.run import Run
+from ledger.model.values import Measured, Unknown
+from ledger.plancheck import check_plan
+from ledger.schedule import Attempted, turns
+from tests.deciding import Bend, decide, freeze_entry, intake, ladder, plan, rung_of_ladder, without
+
+STEPS = ("ranks", 0, "series", "step_ns")
+DIED: Bend = {("outcome",): {"kind": "killed"}}
+SHORT: Bend = {("counts", "save"): 0}
+WINDOW = {"opens": "2026-08-10", "closes": "2026-08-11"}
+
+
+def voids(**consequences: str) -> Bend:
+    """A plan with consequences, and a run window of two days."""
+    return {("ladder", "consequences"): consequences, ("window",): WINDOW}
+
+
+def began(day: str) -> Bend:
+    return {("began_at",): f"{day}T20:00:00.000000Z", ("ended_at",): f"{day}T20:01:00.000000Z"}
+
+
+# consequences, runs, disposition without them, disposition and what it names with them
+CASES: dict[str, tuple[dict[str, str], list[Run], str, str, str]] = {
+    "missing": ({"missing": "void"}, without(ladder(), "r2"), "INCONCLUSIVE", "VOID", "r2 was never run"),
+    "missing, and not needed": ({"missing": "void"}, [*ladder()], "ADOPT", "ADOPT", ""),
+    "incomplete": (
+        {"incomplete": "void"}, ladder(r2=SHORT), "INCONCLUSIVE", "VOID",
+        "r2-a (r2) is incomplete: only 0 of 1 save exercised",
+    ),
+    "incomplete is not killed": ({"killed": "void"}, ladder(r2=SHORT), "INCONCLUSIVE", "INCONCLUSIVE", ""),
+    "killed": (
+        {"killed": "void"}, ladder(r2=DIED), "INCONCLUSIVE", "VOID", "r2-a (r2) is killed: the run was killed",
+    ),
+    "killed is not incomplete": ({"incomplete": "void"}, ladder(r2=DIED), "INCONCLUSIVE", "INCONCLUSIVE", ""),
+    "out of order": (
+        {"out_of_order": "void"}, ladder(r0={("began_at",): "2026-08-11T15:30:00.000000Z"} | {
+            ("ended_at",): "2026-08-11T15:40:00.000000Z"}), "ADOPT", "VOID",
+        "the rungs did not run in the order of the ladder",
+    ),
+    "outside the window, excluded": (
+        {"out_of_window": "exclude"}, ladder(r0=began("2026-08-09")), "ADOPT", "INCONCLUSIVE",
+        "outside the run window (2026-08-10 to 2026-08-11, UTC)",
+    ),
+    "outside the window, void": (
+        {"out_of_window": "void"}, ladder(r0=began("2026-08-09")), "ADOPT", "VOID",
+        "r0-a (r0): it began 2026-08-09T20:00:00.000000Z, outside the run window",
+    ),
+    "inside the window": ({"out_of_window": "void"}, ladder(r0=began("2026-08-10")), "ADOPT", "ADOPT", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_consequence(case: str) -> None:
+    consequences, runs, usual, disposition, words = CASES[case]
+    assert decide(plan(voids()), runs).disposition == usual
+    decided = decide(plan(voids(**consequences)), runs)
+    assert (decided.disposition, words in decided.why) == (disposition, True), decided.why
+
+
+def test_every_flaw_is_told_whatever_follows() -> None:
+    early = ladder(r2=began("2026-08-09"))
+    notes = {note.code: note.text for note in decide(plan({("window",): WINDOW}), early).notes}
+    assert notes["out_of_window"].startswith("r2-a (r2): it began 2026-08-09T20:00:00.000000Z, outside the run window")
+    assert notes["out_of_order"] == "the rungs did not run in the order of the ladder"
+    assert "out_of_window" not in {note.code for note in decide(plan(), early).notes}
+
+
+def test_an_attempt_outside_the_window_leaves_room_for_one_inside() -> None:
+    inside = rung_of_ladder("r0", {("run_id",): "r0-b"})
+    frozen = plan(voids(out_of_window="exclude"))
+    assert decide(frozen, [*ladder(r0=began("2026-08-09")), inside]).disposition == "ADOPT"
+
+
+def test_stating_what_holds_anyway_changes_nothing() -> None:
+    stated = {
+        "missing": "inconclusive", "incomplete": "exclude", "killed": "exclude",
+        "out_of_order": "tell", "out_of_window": "tell",
+    }  # fmt: skip
+    for runs in (ladder(), ladder(r2=SHORT), ladder(r2=DIED), without(ladder(), "r2")):
+        assert decide(plan(voids(**stated)), runs).to_json() == decide(plan({("window",): WINDOW}), runs).to_json()
+
+
+def attempt(rung: str, number: int, seconds: float) -> Run:
+    """The ``number``-th attempt of a rung, with every step taking ``seconds``."""
+    at = f"2026-08-11T{9 + number}:{'00' if rung == 'r0' else '30'}:00.000000Z"
+    bends: Bend = {
+        ("run_id",): f"{rung}-{number}",
+        ("began_at",): at,
+        ("ended_at",): at.replace(":00.0", ":10.0"),
+        STEPS: [round(seconds * 10**9)] * 4,
+    }
+    return rung_of_ladder(rung, bends)
+
+
+def pooling(**ladder_: Any) -> Bend:
+    return {("ladder", name): value for name, value in ladder_.items()}
+
+
+def step_time(bends: Bend, *seconds: float) -> Any:
+    """What r2's pooled step time comes to."""
+    frozen = plan(bends)
+    entry = freeze_entry(frozen)
+    taken = [intake(entry, attempt("r2", number, one)) for number, one in enumerate(seconds, start=1)]
+    found = account(frozen, taken)
+    value = sourced(found, frozen, "r2", "step_time").value
+    standings = [one.standing for one in found.standings]
+    return (value.value if isinstance(value, Measured) else value.unknown, standings)
+
+
+THREE = ["counted", "counted", "excluded"]
+POOLS: dict[str, tuple[Bend, tuple[float, ...], Any]] = {
+    "as many as the rounds": (pooling(rounds=2), (2.0, 3.0), ("2.5", ["counted"] * 2)),
+    "a further attempt after the rounds": (pooling(rounds=2), (2.0, 3.0, 1.0), ("2.5", THREE)),
+    "fewer than the rounds": (pooling(rounds=2), (2.0,), ("too_few_samples", ["excluded"])),
+    "as many as are pooled": (pooling(attempts="pooled", pool=3), (1.0, 2.0, 4.0), ("2", ["counted"] * 3)),
+    "a further one": (pooling(attempts="pooled", pool=2), (1.0, 2.0, 4.0), ("1.5", THREE)),
+    "fewer": (pooling(attempts="pooled", pool=3), (1.0, 2.0), ("too_few_samples", ["excluded"] * 2)),
+    "fewer than the rounds, if the plan says so": (pooling(rounds=3, pool=2), (1.0, 2.0), ("1.5", ["counted"] * 2)),
+    "any number, of a plan frozen before that was refused": (
+        pooling(attempts="pooled"), (1.0, 2.0, 4.0), ("2", ["counted"] * 3),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", POOLS)
+def test_how_many_are_pooled(case: str) -> None:
+    bends, seconds, expected = POOLS[case]
+    assert step_time(bends, *seconds) == expected
+
+
+def test_attempts_added_until_it_wins_change_nothing() -> None:
+    """r0 takes 2.4 s twice; r2 2.5 s twice, which is above 1.02 times; then a third and a fourth of 2.0 s."""
+    frozen = plan({**pooling(rounds=2), ("guards",): {}, ("decision", "outcomes", 0, "requires"): []})
+    honest = [attempt("r0", 1, 2.4), attempt("r0", 2, 2.4), attempt("r2", 1, 2.5), attempt("r2", 2, 2.5)]
+    more = [*honest, attempt("r2", 3, 2.0), attempt("r2", 4, 2.0)]
+    assert [decide(frozen, runs).disposition for runs in (honest, more)] == ["RECORD-ONLY", "RECORD-ONLY"]
+    assert [one.why for one in decide(frozen, more).runs if one.run_id == "r2-3"] == [
+        "the plan pools 2 complete attempts of r2, and this is a further one"
+    ]
+    lost = decide(frozen, honest[:-1])
+    assert lost.disposition == "INCONCLUSIVE"
+    assert "the plan pools 2 complete attempts of r2, and 1 is there" in lost.why
+
+
+def test_a_pool_shortened_on_the_way_counts_for_nothing() -> None:
+    frozen = plan(pooling(rounds=2))
+    entry = freeze_entry(frozen)
+    taken = [intake(entry, attempt("r2", number, 2.0)) for number in (1, 2)]
+    left = account(frozen, taken).leaving_out({taken[0].digest: "it came too early"})
+    assert "r2" not in left.counted
+    assert isinstance(left.absent["r2"], Unknown)
+    assert [one.why for one in left.standings] == [
+        "it came too early",
+        "the plan pools 2 complete attempts of r2, and 1 is there",
+    ]
+
+
+def test_each_rung_runs_as_often_as_the_plan_pools() -> None:
+    frozen = plan(pooling(attempts="pooled", pool=2))
+    waiting = turns(frozen, [Attempted(attempt("r0", 1, 2.0), True)])
+    assert [turn.rung.id for turn in waiting].count("r0") == 1
+    assert [turn.rung.id for turn in waiting].count("r2") == 2
+
+
+PLANS: dict[str, tuple[Bend, str | None]] = {
+    "pooled, any number": (pooling(attempts="pooled"), "pool_of_any"),
+    "pooled, two": (pooling(attempts="pooled", pool=2), None),
+    "rounds": (pooling(attempts="pooled", rounds=2), None),
+    "a number, and nothing pooled": (pooling(pool=2), "nothing_pooled"),
+    "more than the rounds": (pooling(rounds=2, pool=3), "pool_not_filled"),
+    "a window to be outside of": ({("ladder", "consequences"): {"out_of_window": "void"}}, "no_window"),
+    "there is one": (voids(out_of_window="void"), None),
+    "a window that closes first": ({("window",): {"opens": "2026-08-11", "closes": "2026-08-10"}}, "window_closed"),
+}
+
+
+@pytest.mark.parametrize("case", PLANS)
+def test_what_check_says(case: str) -> None:
+    bends, code = PLANS[case]
+    found = [problem.code for problem in check_plan(plan(bends)) if problem.severity == "error"]
+    assert found == ([code] if code else [])

@@ -75,7 +75,8 @@ def decide_body(
     closed = closed_rungs(plan, stages)
     gates = with_kills(plan, stages, found.killed)
     broken = _broken_protocol(plan, accounted, {**closed, **fallen(found.killed)})
-    needed = [rung for rung in needed_rungs(plan) if rung not in closed]
+    stopped = any(gate.branch.kind == "kill" and gate.branch.verdict == "false" for gate in gates)
+    needed = [rung for rung in needed_rungs(plan) if rung not in closed and not stopped]
     broken += void_flaws(plan, accounted, intakes, needed)
     disposition, why = _disposed(broken, gates, traces, guards)
     branches = (

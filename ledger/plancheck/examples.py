@@ -133,9 +133,7 @@ def _given(name: str, operands: Mapping[str, Sourced]) -> Value:
     return operands[name].value if name in operands else Unknown(unknown="not_run")
 
 
-def example_way(
-    plan: Prereg, names: Namespace, parsed: Mapping[str, Expr], example: Example
-) -> tuple[str, str | None]:
+def example_way(plan: Prereg, names: Namespace, parsed: Mapping[str, Expr], example: Example) -> tuple[str, str | None]:
     """What the rules give for an example, every guard passing; and the stage that it closes the record at, if one."""
     operands = {
         name: Sourced(value=value_of(stated, names.units[name]), evidence_class="planned_procedure")

@@ -144,15 +144,35 @@ def test_seeds_added_until_one_wins(world: World) -> None:
     assert world.decide()["disposition"] == "RECORD-ONLY"
 
 
-def test_pooled_attempts_are_all_in_the_median(world: World) -> None:
-    """2.5, 2.5 and 2.4 s pool to 2.5 s; with two more of 2.4 s the median would be 2.4 s, which the record shows."""
-    plan = PLAN.replace("  steps: 4", "  steps: 4\n  attempts: pooled")
-    world.ingest(*attempts(world.freeze(plan), LOSES, LOSES, {}))
+POOLED = PLAN.replace("  steps: 4", "  steps: 4\n  attempts: pooled\n  pool: 2")
+
+
+def test_pooled_attempts_added_until_the_median_wins(world: World) -> None:
+    """2.5 and 2.5 s pool to 2.5 s; with three more of 2.4 s the median would be 2.4 s, and the plan pools two."""
+    freeze = world.freeze(POOLED)
+    second = {"began_at": "2026-08-11T10:30:00.000000Z", "ended_at": "2026-08-11T10:40:00.000000Z"}
+    world.ingest(*attempts(freeze, LOSES, LOSES, {}, {}, {}), run_file(freeze, "r0", run_id="r0-b", **second))
     decided = world.decide()
     assert decided["disposition"] == "RECORD-ONLY"
-    assert set(standings(decided).values()) == {"counted"}
+    assert [run for run, standing in standings(decided).items() if standing == "excluded"] == ["c", "d", "e"]
+    assert "the plan pools 2 complete attempts of r2, and this is a further one" in str(decided["runs"])
     texts = [note["text"] for note in decided["notes"] if note["code"] == "pooled"]
-    assert texts == ["r0: only one complete attempt", "r2: its numbers are medians over 3 complete attempts"]
+    assert texts == [f"{rung}: its numbers are medians over 2 complete attempts" for rung in ("r0", "r2")]
+
+
+def test_a_pool_without_its_losing_attempt_decides_nothing(world: World) -> None:
+    """Of 2.5 and 2.4 s only the second is taken in: alone it would win."""
+    freeze = world.freeze(POOLED)
+    second = {"began_at": "2026-08-11T10:30:00.000000Z", "ended_at": "2026-08-11T10:40:00.000000Z"}
+    world.ingest(*attempts(freeze, {}), run_file(freeze, "r0", run_id="r0-b", **second))
+    decided = world.decide()
+    assert decided["disposition"] == "INCONCLUSIVE"
+    assert "the plan pools 2 complete attempts of r2, and 1 is there" in decided["why"]
+
+
+def test_a_pool_of_any_number_is_refused(world: World) -> None:
+    world.write_plan(PLAN.replace("  steps: 4", "  steps: 4\n  attempts: pooled"))
+    assert world.refused("freeze", RECORD)[:2] == (2, "pool_of_any")
 
 
 LOADED = PLAN.replace(

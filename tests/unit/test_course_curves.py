@@ -217,3 +217,38 @@ def test_where_a_killed_attempt_voids_the_record_so_does_one_that_fell_behind() 
     assert decide(plan(bends), ladder(r1=behind)).disposition == "VOID"
     assert decide(plan(bends), ladder(r1={**behind, ("facts", "torch"): "2.12.0"})).disposition == "INCONCLUSIVE"
     assert decide(plan(bends), [one for one in ladder() if one.rung != "r1"]).disposition == "INCONCLUSIVE"
+
+
+def test_a_rung_that_a_kill_left_out_is_not_missing() -> None:
+    bends = {**held_to("RECORD-ONLY"), ("kill", 0, "rungs"): ["r1"], ("ladder", "consequences"): {"missing": "void"}}
+    behind: Bend = {(*LOSS, 2): (9.0).hex()}
+    without_r2 = [one for one in ladder(r1=behind) if one.rung != "r2"]
+    assert decide(plan(bends), without_r2).disposition == "RECORD-ONLY"
+    assert decide(plan(bends), [one for one in ladder() if one.rung != "r2"]).disposition == "VOID"
+
+
+STAGED: Bend = {
+    **held_to("RECORD-ONLY"),
+    ("kill", 0, "rungs"): ["r1", "r2"],
+    ("stages",): [
+        {"id": "screen", "rungs": ["r0", "r1"], "proceed": {"when": "r1.step_time <= 3 s", "otherwise": "RECORD-ONLY"}},
+        {"id": "confirm", "rungs": ["r2", "c1", "c2", "c3"]},
+    ],
+}
+
+
+def test_a_rung_of_a_stage_that_never_opened_cannot_have_fallen_behind() -> None:
+    slow: Bend = {("ranks", 0, "series", "step_ns"): [4 * 10**9] * 4}
+    closed = decide(plan(STAGED), [one for one in ladder(r1=slow) if one.rung in ("r0", "r1")])
+    assert (closed.disposition, closed.why[:31]) == ("RECORD-ONLY", "killed at stage 1 of 2 (screen)")
+    assert [(one.kind, one.id, one.verdict) for one in closed.branches or ()] == [
+        ("kill", "r1", "true"),
+        ("stage", "screen", "false"),
+    ]
+    opened = decide(plan(STAGED), ladder(r2={(*LOSS, 2): (9.0).hex()}))
+    assert [(one.kind, one.id, one.verdict) for one in opened.branches or ()] == [
+        ("kill", "r1", "true"),
+        ("stage", "screen", "true"),
+        ("kill", "r2", "false"),
+    ]
+    assert opened.disposition == "RECORD-ONLY"

@@ -1,6 +1,5 @@
 """What is proven of rules before data: vacuous ones, overlapping ones with values, and what cannot be proven."""
 
-
 import pytest
 
 from ledger.model.values import Measured, Sourced

@@ -65,9 +65,7 @@ def test_a_run_of_a_stage_that_never_opened_is_told(world: World) -> None:
     assert found["disposition"] == "DROP"
     (run,) = [run for run in found["runs"] if run["rung"] == "r2"]
     assert run["standing"] == "excluded"
-    assert run["why"] == (
-        "stage confirm was not opened: killed at stage 1 of 2 (screen), 1.200 of 6.000 GPU-h spent"
-    )
+    assert run["why"] == ("stage confirm was not opened: killed at stage 1 of 2 (screen), 1.200 of 6.000 GPU-h spent")
 
 
 def test_a_rule_that_cannot_be_told_opens_nothing(world: World) -> None:

@@ -157,7 +157,7 @@ def _among(plan: Prereg, one: Intake, pool: Sequence[Intake]) -> tuple[RunStands
 
 
 def _too_few(rung: str, there: int, wanted: int) -> str:
-    return f"the plan pools {wanted} complete attempts of {rung}, and {there} {'is' if there == 1 else 'are'} there"
+    return f"waiting for its pool: {there} of {wanted} complete attempts of {rung} so far"
 
 
 def _absent(rung: str, standings: Sequence[RunStanding], short: Mapping[str, str]) -> Unknown:

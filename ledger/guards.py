@@ -1,6 +1,6 @@
 """Guards: the checks that can bar an outcome, each held against what the plan froze for it.
 
-Loss overlays are in ``overlay.py``; here are numeric oracles, and the one entry to both. What cannot be judged is
+Loss overlays are in ``ledger/overlay``; here are numeric oracles, and the one entry to both. What cannot be judged is
 unknown, with the reason; it is never a pass.
 """
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from ledger.model.base import EvidenceClass
 from ledger.model.ladder import Metric, Role
 from ledger.model.plan import Prereg
-from ledger.model.reads import ATTRIBUTES, DECIDING, CompareRead, HalfBandRead, PairedRead, Read, SeriesRead
+from ledger.model.reads import ATTRIBUTES, DECIDING, CompareRead, HalfBandRead, ItemsRead, PairedRead, Read, SeriesRead
 from ledger.units import Dimension, parse_unit
 
 
@@ -60,6 +60,16 @@ class Namespace:
         """References that may be below zero although they have a unit: differences."""
         signed = (name for name, read in self.reads.items() if read.kind in ("difference", "paired"))
         return frozenset(f"{name}.{part}" for name in signed for part in ATTRIBUTES)
+
+    @cached_property
+    def ordered(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of references of which the first is never above the second: the ends of each interval.
+
+        The value is not between them for sure: they are ends of where it fell in resamples, not a range about it.
+        """
+        return tuple(
+            (f"{name}.low", f"{name}.high") for name, read in self.reads.items() if parts_of(read) == ATTRIBUTES
+        )
 
     def compared(self, reference: str) -> tuple[str, ...]:
         """The rungs whose results a reference holds against others: they must be comparable, and their roles count.
@@ -141,7 +151,7 @@ def parts_of(read: Read) -> tuple[str, ...]:
 def compared_in(read: Read) -> tuple[str, ...]:
     """The rungs that a read compares, or the one it is read off."""
     match read:
-        case SeriesRead():
+        case SeriesRead() | ItemsRead():
             return (read.rung,)
         case CompareRead():
             return (read.of, read.to)

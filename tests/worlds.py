@@ -10,15 +10,15 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from ledger.canonical import digest
+from tests.programs import invoke, modules_with_a_clock
 
 RECORD = "2026-08-flip"
 
@@ -130,10 +130,10 @@ class World:
         before, clock = os.getcwd(), output.now
         os.chdir(self.root)
         output.now = lambda: self.clock
-        for module in _modules_with_a_clock():
+        for module in modules_with_a_clock():
             module.now = output.now
         try:
-            return _invoke(main, [str(arg) for arg in args])
+            return invoke(main, [str(arg) for arg in args])
         finally:
             os.chdir(before)
             output.now = clock
@@ -210,32 +210,6 @@ class World:
             ["git", *args], cwd=self.root, env={**os.environ, **who}, check=True, capture_output=True, text=True
         )
         return done.stdout
-
-
-def _modules_with_a_clock() -> list[Any]:
-    from ledger.cli import evidence, later, plan, publish, run
-
-    return [evidence, later, plan, publish, run]
-
-
-def _invoke(main: Any, args: list[str]) -> Result:
-    """As the console script would: errors become exit codes in ``main.run``."""
-    import click
-
-    @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
-    @click.argument("args", nargs=-1, type=click.UNPROCESSED)
-    def program(args: tuple[str, ...]) -> None:
-        main.run(list(args))
-
-    return CliRunner().invoke(program, args, prog_name="ledger")
-
-
-def program(*args: str | Path, cwd: Path, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run the program as a process of its own, for what one process cannot be put through: limits, kills, races."""
-    command = [sys.executable, "-m", "ledger", *map(str, args)]
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1]), **options.pop("env", {})}
-    outputs = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-    return subprocess.run(command, cwd=cwd, env=env, text=True, timeout=60, **outputs)
 
 
 def copy_of(world: World, root: Path) -> World:

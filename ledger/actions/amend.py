@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ledger.actions.reading import THIS_TOOL, Loaded, read_given
+from ledger.actions.given import read_given
+from ledger.actions.reading import THIS_TOOL, Loaded
 from ledger.derive.events import amend_body
 from ledger.errors import InputError, LedgerError
 from ledger.model.base import Strict, load

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ledger import vcs
+from ledger.actions.given import read_given
 from ledger.actions.outputs import refuse_among_records
 from ledger.actions.packing import pack_record
-from ledger.actions.reading import read_given
 from ledger.archive import unpack
 from ledger.canonical import digest
 from ledger.errors import InputError, IntegrityError, LedgerError

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from ledger.actions.reading import RUN_MAX_BYTES, Loaded, read_run
+from ledger.actions.given import RUN_MAX_BYTES, read_run
+from ledger.actions.reading import Loaded
 from ledger.arms import Kept, pinned
 from ledger.derive import kept_as
 from ledger.errors import InputError, IntegrityError, LedgerError

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ledger.actions.reading import RUN_MAX_BYTES, THIS_TOOL, Loaded, read_given, read_run
+from ledger.actions.given import RUN_MAX_BYTES, read_given, read_run
+from ledger.actions.reading import THIS_TOOL, Loaded
 from ledger.canonical import digest
 from ledger.derive import kept_as, run_body
 from ledger.errors import IntegrityError, LedgerError

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ledger.accounting import Intake
-from ledger.actions.reading import RUN_MAX_BYTES, THIS_TOOL, Frozen, Loaded, read_run
+from ledger.actions.given import RUN_MAX_BYTES, read_run
+from ledger.actions.reading import THIS_TOOL, Frozen, Loaded
 from ledger.actions.standing import progress_of, refuse_decided, standing_of
 from ledger.canonical import digest
 from ledger.derive import kept_as, run_body

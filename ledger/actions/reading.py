@@ -5,30 +5,27 @@ It changes nothing. Whatever does not fit is an error here; ``verify`` reads mor
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
-from ledger import __version__, strictjson
+from ledger import __version__
 from ledger.accounting import Intake
+from ledger.actions.given import RUN_MAX_BYTES, read_run
 from ledger.canonical import digest
 from ledger.course import Fired
 from ledger.derive import read_plan
 from ledger.errors import InputError, IntegrityError, LedgerError, Problem, StateError
 from ledger.lifecycle import retirement
-from ledger.model.base import load, load_bytes
+from ledger.model.base import load
 from ledger.model.entries import DecideEntry, Entry, EntryDocument, FreezeEntry, RunEntry
 from ledger.model.envelope import Tool
-from ledger.model.minor import as_known, is_later_minor
 from ledger.model.plan import Prereg
-from ledger.model.run import RUN_SCHEMA, Run
+from ledger.model.run import Run
 from ledger.protocol import protocol
 from ledger.spoilt import spoilt
-from ledger.store import Record, Stored, read_bytes
+from ledger.store import Record, Stored
 
-RUN_MAX_BYTES = 64 * 1024 * 1024
 THIS_TOOL = Tool(name="evidence-ledger", version=__version__)
 
 
@@ -205,48 +202,3 @@ def _lacks(one: Stored, lacking: str) -> Problem:
         found="nothing",
         hint="bring the true file back, from git or from an archive; an entry is never edited",
     )
-
-
-def read_given(path: Path, *, max_bytes: int) -> bytes:
-    """The bytes of a file that a person named, through a link if it is one.
-
-    Raises InputError for a pipe, a device or a file that is too large, EnvironmentFault for what the system refuses.
-    """
-    try:
-        return read_bytes(Path(os.path.realpath(path)), max_bytes=max_bytes)
-    except IntegrityError as error:
-        problem = replace(error.problem, hint="give a plain file; write what comes out of a pipe into one first")
-        raise InputError.of([problem]) from None
-
-
-def read_run(data: bytes) -> Run:
-    """A run file's bytes, typed. Raises InputError with the position or the field of each fault."""
-    try:
-        return _run(data)
-    except InputError as error:
-        raise InputError.of([_in_full(problem) for problem in error.problems]) from None
-
-
-def _in_full(problem: Problem) -> Problem:
-    return replace(
-        problem,
-        expected=problem.expected or "a run file as `ledger schema run-v1` describes it",
-        found=problem.found or problem.what,
-        hint=problem.hint or "mend the harness that wrote it and run again; a run file is never edited by hand",
-    )
-
-
-def _run(data: bytes) -> Run:
-    value = strictjson.parse(data)
-    schema = value.get("schema") if isinstance(value, dict) else None
-    if is_later_minor(schema, RUN_SCHEMA):
-        return load(Run, as_known(value, Run, RUN_SCHEMA), kind="run")
-    if isinstance(schema, str) and schema.startswith("ledger/run/v") and schema != RUN_SCHEMA:
-        raise InputError(
-            "newer_format",
-            "this run file is of another format version",
-            expected=RUN_SCHEMA,
-            found=schema,
-            hint="upgrade this program: pip install -U evidence-ledger",
-        )
-    return load_bytes(Run, data, kind="run")

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ledger.actions.events import fire
+from ledger.actions.given import RUN_MAX_BYTES, read_run
 from ledger.actions.ingest import ingest
 from ledger.actions.ladder import Ladder, open_ladder, read_ladder, work_folder
 from ledger.actions.orders import write_orders
-from ledger.actions.reading import RUN_MAX_BYTES, read_run
 from ledger.actions.revisions import place_of
 from ledger.harness import Event, Harness
 from ledger.model.events import ContingencyBody

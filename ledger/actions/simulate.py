@@ -13,7 +13,8 @@ from pathlib import Path
 
 from ledger import stats
 from ledger.actions.check import check
-from ledger.actions.reading import RUN_MAX_BYTES, Loaded, read_given, read_run
+from ledger.actions.given import RUN_MAX_BYTES, read_given, read_run
+from ledger.actions.reading import Loaded
 from ledger.errors import InputError
 from ledger.metrics import other_spacing, readable, window_of
 from ledger.model.plan import Prereg

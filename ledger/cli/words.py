@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from ledger.course.blocks import stated
-from ledger.course.wording import closing_branch, labels, way_of, why_beyond
+from ledger.course.wording import closing_branch, labels, way_of, why_beside, why_beyond
 from ledger.derive.events import PHASE_WORDS, amended_words
 from ledger.model.course import Branch
 from ledger.model.entries import DecideBody, Entry
@@ -48,9 +48,10 @@ def disposition(name: str) -> str:
 def decision_lines(body: DecideBody, plan: Prereg | None, entries: Sequence[tuple[str, Entry]]) -> Iterator[str]:
     """A decision whole: the headline, why, what it costs, and everything behind it."""
     closed = closing_branch(body)
-    called = "".join(f" [{label}]" for label in labels(body, entries))
+    labelled = labels(body, entries)
+    called = "".join(f" [{label}]" for label in labelled)
     yield disposition(body.disposition) + called + (f": {closed.taken}" if closed else "")
-    yield closed.why if closed else body.why
+    yield closed.why if closed else why_beside(body, labelled)
     reached = next((one for one in plan.decision.outcomes if one.name == body.disposition), None) if plan else None
     if reached is not None and reached.cost:
         yield f"at the cost of: {reached.cost}"

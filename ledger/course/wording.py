@@ -69,6 +69,14 @@ def headline(body: DecideBody, labelled: Iterable[str] = ()) -> str:
     return f"{name}: {closed.taken}" if closed else name
 
 
+def why_beside(body: DecideBody, labelled: Iterable[str]) -> str:
+    """Why, without the labels that it begins with: for where they are shown beside it.
+
+    The entry keeps them in its reason, which is also told where nothing shows them, such as in another record.
+    """
+    return body.why.removeprefix(f"labelled {', '.join(labelled)}: ")
+
+
 def rule_words(rule: str) -> str:
     """A rule as a sentence without a full stop; the rule itself where it does not read."""
     try:

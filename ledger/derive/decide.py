@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ledger.accounting import Account, Intake
 from ledger.arms import Kept
-from ledger.comparability import unheld_facts
 from ledger.course import (
     Fired,
     Gate,
@@ -19,17 +18,16 @@ from ledger.course import (
     fired_in,
     frozen_curves,
     looked_at,
-    out_of_order,
     spent_words,
     stage_gates,
     told_contingencies,
     told_without_outcome,
     void_flaws,
-    window_notes,
     with_kills,
 )
 from ledger.derive.events import event_notes
 from ledger.derive.evidence import Evidence, weigh
+from ledger.derive.notes import notes_on
 from ledger.derive.progress import progress
 from ledger.derive.staged import Staged
 from ledger.errors import IntegrityError
@@ -39,8 +37,7 @@ from ledger.model.entries import DecideBody, Entry, FreezeEntry
 from ledger.model.envelope import Tool
 from ledger.model.events import AmendEntry, ContingencyEntry
 from ledger.model.plan import Prereg
-from ledger.model.run import Run
-from ledger.model.trace import GuardTrace, Note, RuleTrace, Truth
+from ledger.model.trace import GuardTrace, RuleTrace, Truth
 from ledger.quality import retry_notes
 from ledger.references import Namespace
 from ledger.rules import Expr, Verdict, from_json, parse, references
@@ -99,7 +96,7 @@ def decide_body(
         descriptive=found.observed,
         expectations={one.id: found.judge(parse(one.claim)).truth for one in plan.expectations or ()},
         notes=(
-            *_notes(plan, accounted, intakes, closed),
+            *notes_on(plan, accounted, intakes, closed),
             *retry_notes(plan, accounted.standings),
             *event_notes(before),
         ),
@@ -215,35 +212,3 @@ def _broken_protocol(plan: Prereg, accounted: Account, closed: Mapping[str, str]
         if rung not in accounted.counted and rung not in closed
         for standing in accounted.rejected(rung)
     ]
-
-
-def _notes(plan: Prereg, accounted: Account, intakes: Sequence[Intake], closed: Mapping[str, str]) -> list[Note]:
-    notes = [
-        Note(code="rung_absent", text=f"{rung.id} ({rung.role}) has no run that counts")
-        for rung in plan.ladder.rungs
-        if rung.id not in accounted.counted and rung.run_if is None and rung.id not in closed
-    ]
-    if (text := out_of_order(plan, accounted)) is not None:
-        notes.append(Note(code="out_of_order", text=text))
-    notes += window_notes(plan, accounted, intakes)
-    for rung, pool in accounted.pools.items() if plan.ladder.pools else ():
-        many = f"its numbers are medians over {len(pool)} complete attempts"
-        notes.append(Note(code="pooled", text=f"{rung}: {many if len(pool) > 1 else 'only one complete attempt'}"))
-    notes += [_searched(one.run) for one in accounted.counted.values() if one.run.probes]
-    runs = [accounted.counted[rung.id].run for rung in plan.ladder.rungs if rung.id in accounted.counted]
-    if differing := unheld_facts(plan, runs):
-        text = (
-            f"facts that differ between the runs, and that the plan does not hold against them: {'; '.join(differing)}"
-        )
-        notes.append(Note(code="facts_differ", text=text))
-    if not plan.ladder.pools and not any(rung.repeats for rung in plan.ladder.rungs):
-        notes.append(Note(code="one_run_a_rung", text="one run a rung: variation between runs was not measured"))
-    return notes
-
-
-def _searched(run: Run) -> Note:
-    """What a search came to; it is a map, and licenses nothing."""
-    fitting = [probe.value for probe in run.probes if probe.fits is True and isinstance(probe.value, int | float)]
-    setting = run.probes[0].setting
-    found = f"the largest {setting} that fits is {max(fitting)}" if fitting else f"no {setting} that was tried fits"
-    return Note(code="search", text=f"{run.rung} searched: {found} ({len(run.probes)} probes); it licenses nothing")

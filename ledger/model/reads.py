@@ -102,6 +102,20 @@ class PairedRead(_Read):
     interval: Interval | None = Field(default=None, description="Bootstrap over the pairs.")
 
 
+class ItemsRead(_Read):
+    """A statistic over the items of one rung, such as the accuracy of a model."""
+
+    kind: Literal["items"] = Field(description="Kind of read.")
+    items: Name = Field(description="Item table of the run file.")
+    rung: Name = Field(description="The rung.")
+    statistic: Literal["mean", "median"] = Field(default="mean", description="How the items become one number.")
+    at_least: Positive = Field(default=2, description="Fewer items with a number than this leave it unknown.")
+    left_out_at_most: Count = Field(
+        default=0, description="Items without a number that may be left out; more: unknown."
+    )
+    interval: Interval | None = Field(default=None, description="Bootstrap over the items.")
+
+
 class HalfBandRead(_Read):
     """Half the range of a metric over runs of the control: what no change at all looks like."""
 
@@ -111,7 +125,7 @@ class HalfBandRead(_Read):
     at_least: int = Field(default=3, ge=3, description="Fewer runs of the control than this leave it unknown.")
 
 
-Read = Annotated[SeriesRead | CompareRead | PairedRead | HalfBandRead, Field(discriminator="kind")]
+Read = Annotated[SeriesRead | CompareRead | PairedRead | ItemsRead | HalfBandRead, Field(discriminator="kind")]
 
 
 class ReadTrace(Strict):
@@ -122,7 +136,7 @@ class ReadTrace(Strict):
     value: Value = Field(description="The number.")
     low: Value | None = Field(default=None, description="Lower end of its interval, if the plan asks for one.")
     high: Value | None = Field(default=None, description="Upper end of its interval.")
-    n: Count = Field(description="How many samples, pairs or runs it was computed from.")
+    n: Count = Field(description="How many samples, pairs, items or runs it was computed from.")
     left_out: Count = Field(default=0, description="How many were left out.")
     left_out_because: Text | None = Field(default=None, description="Which, and why.")
     inputs: tuple[Digest, ...] = Field(default=(), description="The run entries it was computed from.")

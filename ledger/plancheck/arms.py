@@ -14,7 +14,7 @@ from ledger.errors import Problem, RuleError
 from ledger.model.arms import Select
 from ledger.model.ladder import Rung
 from ledger.model.plan import Prereg
-from ledger.model.reads import CompareRead, HalfBandRead, PairedRead, Read, SeriesRead
+from ledger.model.reads import CompareRead, HalfBandRead, ItemsRead, PairedRead, Read, SeriesRead
 from ledger.plancheck.structure import Fault, Path, unknown_name
 from ledger.plancheck.texts import recorded, rule_texts, used_names
 from ledger.reads.evaluate import classes_of
@@ -107,7 +107,7 @@ def _confirmed(plan: Prereg, name: str, own: Select) -> Iterator[Fault]:
         path: Path = ("reads", other)
         if name not in compared_in(read):
             continue
-        if isinstance(read, PairedRead) and read.items == own.items and own.split is None:
+        if isinstance(read, PairedRead | ItemsRead) and read.items == own.items and own.split is None:
             what = f"no item is left to confirm {name} by: all of {own.items} selected it"
             hint = f"select.{name}.split: {{seed: 1, share: 0.5}}, or read another table"
             yield (*path, "items"), _spent(what, "items that did not select", f"items: {read.items}", hint)

@@ -80,7 +80,7 @@ def _rule(plan: Prereg, name: str, own: Contingency, path: Path) -> Iterator[Fau
         return
     refs = references(expr)
     yield from purpose_faults(refs, names, path)
-    proofs = faults([(f"contingency {name}", expr)], names.types, signed=names.signed)
+    proofs = faults([(f"contingency {name}", expr)], names.types, signed=names.signed, ordered=names.ordered)
     yield from ((path, problem) for problem in proofs)
     seen = {rung for ref in refs for rung in names.looked_at(ref)}
     if set(own.then.rungs) <= seen:

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from ledger.errors import Problem
 from ledger.model.plan import Prereg
-from ledger.model.reads import DECIDING, CompareRead, HalfBandRead, Interval, PairedRead, Read, SeriesRead
+from ledger.model.reads import DECIDING, CompareRead, HalfBandRead, Interval, ItemsRead, PairedRead, Read, SeriesRead
 from ledger.plancheck.structure import Fault, Path, unknown_name
 from ledger.plancheck.texts import used_names
 from ledger.references import Namespace, compared_in, repeats_of
@@ -51,7 +51,8 @@ def _pooled(read: Read) -> Problem:
 
 def _rungs(read: Read, names: Namespace, path: Path) -> Iterator[Fault]:
     fields = {
-        SeriesRead: ("rung",), CompareRead: ("of", "to"), PairedRead: ("of", "minus"), HalfBandRead: ("control",),
+        SeriesRead: ("rung",), CompareRead: ("of", "to"), PairedRead: ("of", "minus"), ItemsRead: ("rung",),
+        HalfBandRead: ("control",),
     }[type(read)]  # fmt: skip
     rungs = compared_in(read)
     known = {*names.roles}
@@ -123,7 +124,7 @@ def _interval(read: Read, own: Interval, plan: Prereg, path: Path) -> Iterator[F
     if window is None and isinstance(read, SeriesRead) and read.rung in (plan.banked or {}):
         window = own.block  # how long a banked run is, its file says
     steps = window or plan.ladder.steps
-    if not isinstance(read, PairedRead) and own.block > steps:
+    if not isinstance(read, PairedRead | ItemsRead) and own.block > steps:
         expected = f"at most {steps}, the window"
         what = "a block is longer than the window"
         yield (*path, "block"), Problem("block_too_long", what, expected=expected, found=str(own.block))

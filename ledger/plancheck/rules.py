@@ -46,7 +46,7 @@ def rule_faults(plan: Prereg) -> Iterator[Fault]:
             yield from _roles(outcome, others, names, ("decision", "outcomes", index))
     sound = len(parsed) == sum(1 for outcome in plan.decision.outcomes if outcome.when is not None)
     if sound:
-        proofs = faults(list(parsed.items()), names.types, signed=names.signed)
+        proofs = faults(list(parsed.items()), names.types, signed=names.signed, ordered=names.ordered)
         yield from ((("decision", "outcomes"), fault) for fault in proofs)
     for index, one in enumerate(plan.expectations or ()):
         yield from ((("expectations", index, "claim"), problem) for problem in read_rule(one.claim, names)[1])

@@ -141,5 +141,5 @@ def _proceed(plan: Prereg, place: int, own: Proceed, path: Path) -> Iterator[Fau
             ),
         )
     stage = (plan.stages or ())[place].id
-    proofs = faults([(f"stage {stage}", expr)], names.types, signed=names.signed)
+    proofs = faults([(f"stage {stage}", expr)], names.types, signed=names.signed, ordered=names.ordered)
     yield from (((*path, "when"), problem) for problem in proofs)

@@ -32,7 +32,7 @@ def validity_faults(plan: Prereg) -> Iterator[Fault]:
         refs = references(expr)
         yield from purpose_faults(refs, names, (*path, "when"))
         yield from (((*path, "when"), problem) for problem in _looks_at(gate, refs, names))
-        proofs = faults([(name, expr)], names.types, signed=names.signed)
+        proofs = faults([(name, expr)], names.types, signed=names.signed, ordered=names.ordered)
         yield from (((*path, "when"), problem) for problem in proofs)
 
 

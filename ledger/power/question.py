@@ -14,7 +14,7 @@ from ledger.model.decision import INCONCLUSIVE, Outcome
 from ledger.model.ladder import Metric
 from ledger.model.plan import Prereg
 from ledger.model.power import Power
-from ledger.model.reads import CompareRead, HalfBandRead, PairedRead, SeriesRead
+from ledger.model.reads import CompareRead, HalfBandRead, ItemsRead, PairedRead, SeriesRead
 from ledger.model.values import Measured, StatedValue
 from ledger.references import Namespace, compared_in, rung_of
 from ledger.rules import Expr, parse, references
@@ -152,6 +152,7 @@ def _varies(plan: Prereg, power: Power | None, refs: Iterable[str]) -> str:
     able = list(dict.fromkeys(name for reference in refs for name in _varying(plan, reference)))
     of_series = [name for name in able if name not in plan.metrics or plan.metrics[name].series]
     wanted = power.varies if power else None
+    _refuse_items(plan, wanted, refs, able)
     if not able or (wanted is not None and wanted not in able):
         raise InputError(
             "cannot_vary",
@@ -161,6 +162,23 @@ def _varies(plan: Prereg, power: Power | None, refs: Iterable[str]) -> str:
             found=wanted or "none",
         )
     return wanted or (of_series or able)[0]
+
+
+def _refuse_items(plan: Prereg, wanted: str | None, refs: Iterable[str], able: Iterable[str]) -> None:
+    """Items of one run lie about their own mean, which no stated noise of runs or pairs says."""
+    reads = plan.reads or {}
+    of_items = [name for name in dict.fromkeys(map(rung_of, refs)) if isinstance(reads.get(name), ItemsRead)]
+    named = [name for name in of_items if wanted in (name, None)]
+    if named and (wanted or not list(able)):
+        raise InputError(
+            NOT_SIMULATED,
+            f"{named[0]} is over the items of one run, which are not drawn: how well the plan can tell is not known",
+            where="power.varies",
+            expected="a metric of rungs, or a paired read, that the rule depends on",
+            found=named[0],
+            hint="vary another name, or leave power: out; of n independent items that are each 0 or 1, a 95 % interval "
+            "of the mean is at most 1.96 / sqrt(n) wide",
+        )
 
 
 def _varying(plan: Prereg, reference: str) -> list[str]:

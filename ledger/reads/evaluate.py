@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from ledger.comparability import differences
 from ledger.model.base import EvidenceClass
 from ledger.model.plan import Prereg
-from ledger.model.reads import ATTRIBUTES, CompareRead, HalfBandRead, PairedRead, Read, ReadTrace, SeriesRead
+from ledger.model.reads import ATTRIBUTES, CompareRead, HalfBandRead, ItemsRead, PairedRead, Read, ReadTrace, SeriesRead
 from ledger.model.run import Run
 from ledger.model.values import Sourced, Unknown
 from ledger.reads.cast import Cast, Counted
@@ -19,6 +19,7 @@ from ledger.reads.compare import read_comparison
 from ledger.reads.found import Found, nothing
 from ledger.reads.halfband import read_half_band
 from ledger.reads.paired import read_pairs
+from ledger.reads.scored import read_items
 from ledger.reads.series import read_series
 from ledger.reads.wording import in_words
 from ledger.references import Namespace, parts_of
@@ -104,6 +105,9 @@ def _found(read: Read, plan: Prereg, counted: Counted, absent: Mapping[str, Unkn
             pair = _comparable(plan, [read.of, read.minus], runs, [read.items])
             used = cast.used_by([read.of, read.minus], read.items)
             return nothing(pair) if isinstance(pair, Unknown) else read_pairs(read, *pair, used)
+        case ItemsRead():
+            run, used = _run(read.rung, runs), cast.used_by([read.rung], read.items)
+            return nothing(run) if isinstance(run, Unknown) else read_items(read, run, used)
 
 
 def _compared(read: CompareRead, plan: Prereg, pair: tuple[Run, Run]) -> Found:

@@ -12,7 +12,7 @@ from ledger.model.values import Unknown, Value
 
 @dataclass(frozen=True)
 class Found:
-    """``n`` counts what was used (samples, pairs or runs), ``left_out`` what was not, and why."""
+    """``n`` counts what was used (samples, pairs, items or runs), ``left_out`` what was not, and why."""
 
     value: Value
     n: int = 0

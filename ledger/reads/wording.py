@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ledger.model.reads import CompareRead, HalfBandRead, Interval, PairedRead, Read, SeriesRead
+from ledger.model.reads import CompareRead, HalfBandRead, Interval, ItemsRead, PairedRead, Read, SeriesRead
 
 
 def in_words(read: Read, chosen: Mapping[str, str] | None = None) -> str:
@@ -29,6 +29,9 @@ def in_words(read: Read, chosen: Mapping[str, str] | None = None) -> str:
         case PairedRead():
             text = f"{read.statistic} over items of {read.items} of {arm(read.of)} less {arm(read.minus)}"
             return f"{text}, paired by key" + _interval(read.interval, "pairs")
+        case ItemsRead():
+            text = f"{read.statistic} over items of {read.items} of {arm(read.rung)}"
+            return text + _interval(read.interval, "items")
         case HalfBandRead():
             return f"half the range of {read.metric} over {read.control} and the runs that repeat it"
 

@@ -31,15 +31,21 @@ TOO_LARGE = "too large to prove"
 Witness = dict[str, Fraction]
 
 
-def faults(outcomes: Sequence[tuple[str, Expr]], types: Types, *, signed: Collection[str] = ()) -> list[Problem]:
+def faults(
+    outcomes: Sequence[tuple[str, Expr]],
+    types: Types,
+    *,
+    signed: Collection[str] = (),
+    ordered: Collection[tuple[str, str]] = (),
+) -> list[Problem]:
     """What is wrong with the rules of ``outcomes`` (name, checked rule) taken by themselves and in pairs.
 
     Errors: ``never_true``, ``never_false``, and ``outcomes_overlap`` with values for which both are true.
     Warnings: ``idle_clause`` (a comparison that is the same for all values), ``otherwise_unreachable``, and
     ``not_proven`` (too large, or products of measured numbers). A number with a unit is taken to be at least
-    0, except those in ``signed``, such as differences.
+    0, except those in ``signed``, such as differences. Of a pair in ``ordered`` the first is never above the second.
     """
-    prover = _Prover([expr for _, expr in outcomes], types, signed)
+    prover = _Prover([expr for _, expr in outcomes], types, signed, ordered)
     found = [problem for name, expr in outcomes for problem in prover.alone(name, expr)]
     if found and any(problem.severity == "error" for problem in found):
         return found
@@ -51,11 +57,13 @@ def faults(outcomes: Sequence[tuple[str, Expr]], types: Types, *, signed: Collec
 
 
 class _Prover:
-    def __init__(self, exprs: Sequence[Expr], types: Types, signed: Collection[str]) -> None:
+    def __init__(
+        self, exprs: Sequence[Expr], types: Types, signed: Collection[str], ordered: Collection[tuple[str, str]]
+    ) -> None:
         self.types = types
         literals = [node.known_unit for expr in exprs for node in walk(expr) if isinstance(node, Number)]
         self.units = {unit.dimension: unit for unit in reversed(literals) if unit.symbol != "%"}
-        self.signed = signed
+        self.signed, self.ordered = signed, ordered
         self.in_all = EFFORT_IN_ALL
 
     def alone(self, name: str, expr: Expr) -> Iterator[Problem]:
@@ -122,11 +130,13 @@ class _Prover:
     def search(self, goal: Sequence[Goal], effort: Effort) -> Witness | str | None:
         """Depth first; a branch is left as soon as what it holds so far has no solution."""
         names = dict.fromkeys(ref for expr, _ in goal for ref in references(expr))
+        # From the start, and not only once a branch holds both: else a witness might have them the wrong way round.
+        known = [_not_above(low, high) for low, high in self.ordered if low in names and high in names]
         doubt = None
         stack: list[Branch] = [Branch(tuple(goal), (), ())]
         while stack:
             branch = settled(stack.pop(), effort)
-            system = [_row(atom) for atom in branch.held]
+            system = [*known, *(_row(atom) for atom in branch.held)]
             solution = solve([*system, *self.not_negative(system)], effort)
             if solution is None:
                 continue
@@ -164,6 +174,11 @@ def _row(atom: Atom) -> Inequality:
     """The atom with each product of variables as a variable of its own."""
     coefficients = {"*".join(monomial): c for monomial, c in atom.polynomial.items() if monomial}
     return inequality(coefficients, atom.polynomial.get((), Fraction(0)), atom.strict)
+
+
+def _not_above(low: str, high: str) -> Inequality:
+    """``low`` is at most ``high``."""
+    return inequality({low: Fraction(1), high: Fraction(-1)}, Fraction(0), strict=False)
 
 
 def _short(expr: Expr) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ledger import archive as packing
 from ledger import store
-from ledger.actions.reading import read_given
+from ledger.actions.given import read_given
 from ledger.canonical import digest
 from ledger.errors import IntegrityError, LedgerError
 from ledger.store import shown

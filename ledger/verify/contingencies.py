@@ -11,7 +11,7 @@ from ledger.derive.events import contingency_body
 from ledger.errors import LedgerError, Problem
 from ledger.lifecycle import may_decide_again, standing_decisions
 from ledger.model.events import ContingencyBody
-from ledger.verify.replay import differences
+from ledger.verify.kept import differences
 from ledger.verify.subject import Subject
 
 _FORGED = "this program writes no such thing: bring the true files back, from git or from an archive"

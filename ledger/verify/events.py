@@ -28,7 +28,7 @@ from ledger.store import Record
 from ledger.verify.carried import carried_problems, carried_unchecked
 from ledger.verify.contingencies import contingency_problems
 from ledger.verify.follow_ups import follow_up_problems
-from ledger.verify.replay import differences, frozen_of
+from ledger.verify.kept import differences, frozen_of
 from ledger.verify.subject import Subject
 
 _FORGED = "this program writes no such thing: bring the true files back, from git or from an archive"

@@ -11,7 +11,7 @@ from functools import partial
 from ledger import vcs
 from ledger.errors import StateError
 from ledger.store import Record
-from ledger.verify import committed, files, replay
+from ledger.verify import committed, files, order, replay
 from ledger.verify.events import events
 from ledger.verify.report import NOT_AN_ARCHIVE, Check, Report, run_check, skipped
 from ledger.verify.subject import Subject
@@ -24,7 +24,7 @@ _FOLDER: tuple[tuple[str, Callable[[Subject], str]], ...] = (
     ("freeze", replay.freeze),
     ("intake", replay.intake),
     ("decision", replay.decision),
-    ("order", replay.order),
+    ("order", order.order),
 )
 
 NO_GIT = "not in git: an entry taken off the end would not be seen; give --head with a published digest"

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ledger.accounting import account
-from ledger.actions.reading import RUN_MAX_BYTES
+from ledger.actions.given import RUN_MAX_BYTES
 from ledger.errors import EnvironmentFault, IntegrityError, Problem
 from ledger.harness import Harness, find_harness
 from ledger.model.run import Run, UnknownFact
-from ledger.verify.replay import frozen_of
+from ledger.verify.kept import frozen_of
 from ledger.verify.report import Check, NotMade, run_check
 from ledger.verify.subject import Subject
 

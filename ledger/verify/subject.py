@@ -10,7 +10,8 @@ from dataclasses import replace
 from functools import cached_property
 
 from ledger.accounting import Intake
-from ledger.actions.reading import RUN_MAX_BYTES, read_run, typed_entries
+from ledger.actions.given import RUN_MAX_BYTES, read_run
+from ledger.actions.reading import typed_entries
 from ledger.arms import Kept
 from ledger.errors import EnvironmentFault, LedgerError, Problem
 from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunEntry

@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from tests.worlds import RECORD, World, copy_of, decided_world, new_world, program, run_file
+from tests.programs import program
+from tests.worlds import RECORD, World, copy_of, decided_world, new_world, run_file
 
 STEPS = ("open", "write", "fsync", "link", "rename", "replace", "unlink", "mkdir", "rmdir")
 """Every call by which the program can change a disk."""

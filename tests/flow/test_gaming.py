@@ -167,7 +167,7 @@ def test_a_pool_without_its_losing_attempt_decides_nothing(world: World) -> None
     world.ingest(*attempts(freeze, {}), run_file(freeze, "r0", run_id="r0-b", **second))
     decided = world.decide()
     assert decided["disposition"] == "INCONCLUSIVE"
-    assert "the plan pools 2 complete attempts of r2, and 1 is there" in decided["why"]
+    assert "waiting for its pool: 1 of 2 complete attempts of r2 so far" in decided["why"]
 
 
 def test_a_pool_of_any_number_is_refused(world: World) -> None:

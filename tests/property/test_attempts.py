@@ -19,7 +19,7 @@ from ledger.derive import decide_body
 from ledger.model.entries import DecideBody, FreezeEntry
 from ledger.model.run import Run
 from tests.deciding import FREEZE, SETTINGS, TOOL, Bend, freeze_entry, intake, plan, rung_of_ladder, typed_run
-from tests.property.test_decide import LOSSES_OF_EVIDENCE, OUTCOMES, VARIANTS, take_away
+from tests.property.evidence import LOSSES_OF_EVIDENCE, OUTCOMES, VARIANTS, take_away
 
 LOAD = ("ranks", 0, "phases", "train", "load")
 ABOUT = {"unit": "1", "definition": "load average", "method": "made up", "scope": "one rank"}

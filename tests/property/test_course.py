@@ -16,7 +16,7 @@ from ledger.model.entries import DecideBody, Entry, EntryDocument
 from ledger.model.run import Run
 from ledger.protocol import Protocol, protocol
 from tests.deciding import FREEZE, SETTINGS, TOOL, Bend, freeze_entry, intake, plan, rung_of_ladder, typed_run
-from tests.property.test_decide import LOSSES_OF_EVIDENCE, REJECTED, VARIANTS, take_away
+from tests.property.evidence import LOSSES_OF_EVIDENCE, REJECTED, VARIANTS, take_away
 from tests.worlds import RECORD
 
 STAGES = [

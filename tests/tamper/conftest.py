@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.worlds import World, copy_of, decided_world
+from tests.tamper.archives import NAME
+from tests.worlds import RECORD, World, copy_of, decided_world
 
 
 @pytest.fixture(scope="session")
@@ -38,3 +39,17 @@ def committed(sound: World, tmp_path_factory: pytest.TempPathFactory) -> World:
 def repository(committed: World, tmp_path: Path) -> World:
     """A copy of it, with its git history."""
     return copy_of(committed, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def data(sound: World, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A sound archive."""
+    world = copy_of(sound, tmp_path_factory.mktemp("packed"))
+    world.ok("archive", RECORD)
+    return (world.root / NAME).read_bytes()
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> World:
+    """A folder that is no ledger: a stranger's."""
+    return World(tmp_path)

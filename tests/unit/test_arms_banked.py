@@ -119,6 +119,18 @@ def test_a_series_of_a_banked_run_alone() -> None:
     assert evidence.reads["speed"].inputs == (ENTRY,)
 
 
+def test_the_items_of_a_banked_run_alone() -> None:
+    """Of its class alone; where the plan does not accept that, the number is shown and no rule may use it."""
+    text = PLAN.replace(
+        "kind: paired, items: loss, of: r9, minus: last_month", "kind: items, items: loss, rung: last_month"
+    )
+    for accepts, usable in (("[historical_measurement]", True), ("[local_observation]", False)):
+        evidence = found(plan(text.replace("[local_observation, historical_measurement]", accepts)), earlier())
+        read, operand = evidence.reads["delta"], evidence.operands["delta.value"]
+        assert (read.value.to_json(), read.inputs) == ({"value": "1", "unit": "1"}, (ENTRY,))
+        assert (operand.evidence_class, isinstance(operand.value, Measured)) == ("historical_measurement", usable)
+
+
 @pytest.mark.parametrize("name", ["r9", "delta"])
 def test_its_name_is_its_own(name: str) -> None:
     faults = check_plan(plan(PLAN.replace("last_month: {", f"{name}: {{").replace("last_month", name)))

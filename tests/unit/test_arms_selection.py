@@ -12,6 +12,7 @@ from ledger.derive.evidence import Evidence, weigh
 from ledger.derive.freeze import read_plan
 from ledger.model.plan import Prereg
 from ledger.model.values import Unknown
+from ledger.plancheck import check_plan
 from ledger.rules import parse
 from tests.deciding import FREEZE, freeze_entry, intake, typed_run
 from tests.flow.richer.test_selection import PLAN, arm, ladder
@@ -139,6 +140,19 @@ def test_items_of_another_table_that_selected_are_no_part_of_the_confirmation() 
     # x1 differs by 0 and x2 by 2; q3 and q10 would have been 0 and 0.
     assert read.value.to_json() == {"value": "1", "unit": "1"}
     assert (read.n, read.left_out, read.left_out_because) == (2, 2, "had a part in selecting: q10, q3")
+
+
+def test_a_read_over_the_items_of_a_winner_leaves_out_those_that_selected_it() -> None:
+    text = PLAN.replace("kind: paired", "kind: items").replace("of: best\n    minus: base", "rung: best")
+    read = found(plan(text), ladder(FREEZE)).reads["delta"]
+    # c2 has 0.5 on the six that select and 0.8 on the six that are left.
+    assert read.value.to_json() == {"value": "0.8", "unit": "1"}
+    assert (read.n, read.left_out, read.what) == (6, 6, "mean over items of val_loss of best (c2)")
+    assert read.left_out_because == "had a part in selecting: q10, q3, q4 and 3 more"
+    whole = text.replace("    split: {seed: 1, share: 0.5}\n", "")
+    assert [(one.code, one.where) for one in check_plan(plan(whole))] == [
+        ("selects_and_confirms", "reads.delta.items"),
+    ]
 
 
 def test_a_rule_over_an_unknown_winner_is_unknown_even_where_another_number_would_settle_it() -> None:

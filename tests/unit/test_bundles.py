@@ -1,4 +1,4 @@
-"""Bundles: what an arm still carries once each item met its oracle, and which of its attempts then count."""
+"""Bundles: what an arm still carries once each item met its oracle."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ from typing import Any
 
 import pytest
 
-from ledger.accounting import Intake
 from ledger.arms import Settled, settle
-from ledger.comparability import differences
-from ledger.derive import decide_body
 from ledger.model.plan import Prereg
 from ledger.model.run import Run
 from ledger.model.values import Unknown
-from tests.deciding import FREEZE, PLAN, SETTINGS, TOOL, Bend, freeze_entry, intake, plan, run, typed_run
+from tests.deciding import FREEZE, PLAN, SETTINGS, Bend, plan, run, typed_run
 from tests.worlds import run_file
 
 
@@ -198,83 +195,3 @@ def test_a_rung_that_repeats_the_arm_carries_the_same() -> None:
 
 def test_a_plan_without_bundles_settles_nothing() -> None:
     assert settle(plan(), {}) == {}
-
-
-# deciding
-
-
-def weighed(own: dict[str, Any], *runs: Run, bends: Bend | None = None) -> Any:
-    entry = freeze_entry(bundled(own, bends))
-    taken: list[Intake] = [intake(entry, one) for one in (run("r0"), *runs)]
-    return decide_body(FREEZE, entry, taken, TOOL)
-
-
-def test_an_attempt_with_a_dropped_item_never_counts() -> None:
-    """The fast attempt carried the item that failed; the slow one is the arm, though it began later."""
-    body = weighed(TWO, oracle_run(pin=0.0032), arm(True, True, 0, step=2.0), arm(False, True, 1, step=3.0))
-    assert body.disposition == "KEEP"
-    why = {one.run_id: (one.standing, one.why) for one in body.runs}
-    assert why["r2-0"][0] == "excluded"
-    assert why["r2-0"][1].startswith(
-        "use_pin is True where bundle quick came to False (pin dropped: its oracle pin_equal"
-    )
-    assert why["r2-1"] == ("counted", "first complete attempt")
-    assert body.branches is not None
-    assert [(one.kind, one.taken) for one in body.branches] == [("bundle", "r2 runs without pin")]
-
-
-def test_an_attempt_that_lacks_an_item_that_passed_never_counts() -> None:
-    body = weighed(TWO, oracle_run(), arm(False, True, 0), arm(True, True, 1))
-    assert {one.run_id: one.standing for one in body.runs if one.rung == "r2"} == {
-        "r2-0": "excluded",
-        "r2-1": "counted",
-    }
-    assert body.disposition == "ADOPT"
-
-
-# what is there of r1 and of r2, and the reason that the rule gives
-OPEN: dict[str, tuple[list[Run], str]] = {
-    "no oracle": ([arm(True, True)], "what r2 may carry cannot be told (bundle quick)"),
-    "void": ([oracle_run(1, 1), arm(False, False)], "r2 is void: 0 of its items left"),
-    "only the wrong one": ([oracle_run(pin=1), arm(True, True)], "use_pin is True where bundle quick came to False"),
-}
-
-
-@pytest.mark.parametrize(("runs", "reason"), OPEN.values(), ids=OPEN)
-def test_an_arm_that_is_not_there_is_inconclusive(runs: list[Run], reason: str) -> None:
-    body = weighed(TWO, *runs)
-    assert body.disposition == "INCONCLUSIVE"
-    assert reason in body.why
-    assert [one.standing for one in body.runs if one.rung == "r2"] == ["excluded"]
-
-
-def test_the_oracle_of_a_run_that_does_not_count_is_no_oracle() -> None:
-    """r1's run was made of other settings: rejected, and what it found drops nothing."""
-    body = weighed(TWO, oracle_run(pin=1, settings={"lr": 0.001}), arm(True, True))
-    assert body.branches is not None
-    assert body.branches[0].verdict == "unknown"
-
-
-# value of use_pin in the run file, whether it is rejected
-STATED: dict[str, tuple[Any, bool]] = {"on": (True, False), "off": (False, False), "neither": (2, True), "1": (1, True)}
-
-
-@pytest.mark.parametrize(("value", "rejected"), STATED.values(), ids=STATED)
-def test_a_switch_is_on_or_off(value: Any, rejected: bool) -> None:
-    taken = intake(freeze_entry(bundled(TWO)), arm(value, True))
-    texts = [one.text for one in taken.body.rejections if one.code == "settings_mismatch"]
-    assert texts == ([f"use_pin: bundle item pin has True or False, the run has {value!r}"] if rejected else [])
-
-
-def test_a_switch_that_the_run_does_not_state_is_a_mismatch() -> None:
-    taken = intake(freeze_entry(bundled(TWO)), run("r2"))
-    assert "use_pin: bundle item pin has True or False, the run does not state it" in taken.body.rejections[0].text
-
-
-def test_switches_do_not_keep_arms_from_being_compared() -> None:
-    frozen = bundled(TWO, {("scope",): {"held_constant": {"lr": 0.001}}})
-    assert differences(frozen, run("r0"), arm(True, False)) == []
-    assert differences(plan({("scope",): None}), run("r0"), arm(True, False)) == [
-        "setting use_fuse: r0 has 'none', r2 has False",
-        "setting use_pin: r0 has 'none', r2 has True",
-    ]

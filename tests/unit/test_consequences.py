@@ -148,7 +148,7 @@ def test_attempts_added_until_it_wins_change_nothing() -> None:
     ]
     lost = decide(frozen, honest[:-1])
     assert lost.disposition == "INCONCLUSIVE"
-    assert "the plan pools 2 complete attempts of r2, and 1 is there" in lost.why
+    assert "waiting for its pool: 1 of 2 complete attempts of r2 so far" in lost.why
 
 
 def test_a_pool_shortened_on_the_way_counts_for_nothing() -> None:
@@ -160,7 +160,7 @@ def test_a_pool_shortened_on_the_way_counts_for_nothing() -> None:
     assert isinstance(left.absent["r2"], Unknown)
     assert [one.why for one in left.standings] == [
         "it came too early",
-        "the plan pools 2 complete attempts of r2, and 1 is there",
+        "waiting for its pool: 1 of 2 complete attempts of r2 so far",
     ]
 
 

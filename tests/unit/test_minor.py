@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ledger.actions.reading import read_run
+from ledger.actions.given import read_run
 from ledger.errors import InputError
 from ledger.model.minor import is_later_minor
 from tests.worlds import run_file

@@ -19,6 +19,8 @@ READS: dict[str, Any] = {
     "aa": {"kind": "aa_half_band", "metric": "step_time", "control": "r0", "unit": "s", "purpose": "guard"},
     "cost": {"kind": "difference", "metric": "vram_alloc_peak", "of": "r2", "to": "r0", "unit": "GiB",
              "purpose": "secondary"},
+    "score": {"kind": "items", "items": "loss", "rung": "r2", "unit": "1", "purpose": "context",
+              "interval": {**INTERVAL, "block": 9}},
     "delta": {"kind": "paired", "items": "loss", "of": "r2", "minus": "r0", "unit": "1", "purpose": "record_only"},
 }  # fmt: skip
 RULE = "gain.high <= 1.02 and r2.step_time <= r0.step_time + aa.value and cost.value < 0 GiB"
@@ -47,6 +49,12 @@ def test_the_sound_plan_is_sound() -> None:
 FAULTS: dict[str, tuple[Bend, str, str]] = {
     "a rung that is not there": ({("reads", "gain", "of"): "r9"}, "unknown_rung", "reads.gain.of"),
     "a pair with a rung that is not there": ({("reads", "delta", "minus"): "r9"}, "unknown_rung", "reads.delta.minus"),
+    "items of a rung that is not there": ({("reads", "score", "rung"): "r9"}, "unknown_rung", "reads.score.rung"),
+    "resamples too few over items": (
+        {("reads", "score", "interval", "resamples"): 100, ("reads", "score", "interval", "level"): 0.99},
+        "too_few_resamples",
+        "reads.score.interval.resamples",
+    ),
     "a rung with itself": ({("reads", "gain", "of"): "r0"}, "read_of_itself", "reads.gain.to"),
     "a metric that is not there": ({("reads", "gain", "metric"): "stride"}, "unknown_metric", "reads.gain.metric"),
     "a ratio in seconds": ({("reads", "gain", "unit"): "s"}, "unit_clash", "reads.gain.unit"),

@@ -133,39 +133,12 @@ def test_out_of_memory_bounds_a_difference() -> None:
 
 PAIRED = {"kind": "paired", "items": "score", "of": "r2", "minus": "r0", "unit": "1"}
 OURS = {"a": 1, "b": 2, "c": 3.5}
-
-# scores of r2 and of r0, changes of the read, what it comes to, pairs, left out
-PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], Fraction | str, int, int]] = {
-    "all alike": (OURS, OURS, {}, Fraction(0), 3, 0),
-    "by key, in any order": ({"c": 3.5, "a": 2, "b": 2}, OURS, {}, Fraction(1, 3), 3, 0),
-    "median": ({"a": 2, "b": 2, "c": 10}, OURS, {"statistic": "median"}, Fraction(1), 3, 0),
-    "exact decimals": ({"a": 0.1, "b": 0.2}, {"a": 0, "b": 0}, {}, Fraction("0.15"), 2, 0),
-    "a key that one side lacks": ({"a": 1, "b": 2}, OURS, {}, "missing", 2, 1),
-    "a key that one side lacks, allowed": ({"a": 2, "b": 2}, OURS, {"left_out_at_most": 1}, Fraction(1, 2), 2, 1),
-    "other keys on both sides": ({"a": 2, "b": 2, "z": 0}, OURS, {"left_out_at_most": 1}, "missing", 2, 2),
-    "no number on one side": ({**OURS, "a": {"unknown": "error"}}, OURS, {}, "missing", 2, 1),
-    "too few pairs": (OURS, OURS, {"at_least": 4}, "too_few_samples", 3, 0),
-    "no pair at all": ({"z": 1}, {"y": 1}, {"left_out_at_most": 2}, "too_few_samples", 0, 2),
-}
+ITEMS = {"kind": "items", "items": "score", "rung": "r2", "unit": "1"}
 
 
-@pytest.mark.parametrize("case", PAIRS)
-def test_pairs(case: str) -> None:
-    ours, theirs, changes, expected, pairs, left_out = PAIRS[case]
-    found = read_of({**PAIRED, **changes}, [scored("r0", theirs), scored("r2", ours)])
-    assert (number(found.value), found.n, found.left_out) == (expected, pairs, left_out)
-
-
-def test_what_was_left_out_is_named() -> None:
-    found = read_of(PAIRED, [scored("r0", {**OURS, "d": 1, "e": 1, "f": 1, "g": 1}), scored("r2", {**OURS, "z": 1})])
-    assert found.left_out_because == "only in r2: z; only in r0: d, e, f and 1 more"
-
-
-def test_the_order_of_a_table_changes_nothing() -> None:
-    forth, back = dict(OURS), dict(reversed(OURS.items()))
-    read = {**PAIRED, "interval": INTERVAL}
-    theirs = scored("r0", {"a": 0, "b": 5, "c": 1})
-    assert read_of(read, [theirs, scored("r2", forth)]) == read_of(read, [theirs, scored("r2", back)])
+def test_the_ends_of_an_interval_are_known_to_be_in_order() -> None:
+    reads = {"x": {**ITEMS, "interval": INTERVAL}, "y": ITEMS}
+    assert Namespace(plan({("reads",): reads})).ordered == (("x.low", "x.high"),)
 
 
 HALF_BAND = {"kind": "aa_half_band", "metric": "step_time", "control": "r0", "unit": "s"}
@@ -205,7 +178,7 @@ def test_two_runs_must_be_comparable(read: dict[str, Any]) -> None:
     assert "torch: r2 has '2.12.0', r0 has '2.13.0'" in str(found.value.detail)
 
 
-@pytest.mark.parametrize("read", [DIFFERENCE, RATIO, PAIRED, SERIES | {"statistic": "mean", "rung": "r2"}])
+@pytest.mark.parametrize("read", [DIFFERENCE, RATIO, PAIRED, ITEMS, SERIES | {"statistic": "mean", "rung": "r2"}])
 def test_a_run_that_is_not_there(read: dict[str, Any]) -> None:
     found = read_of({**read, "interval": INTERVAL}, [scored("r0", OURS)])
     assert [number(one) for one in (found.value, found.low, found.high)] == ["not_run"] * 3

@@ -76,6 +76,43 @@ def test_a_signed_reference_may_be_below_zero() -> None:
     assert faults([("ADOPT", parse("r2.t < 0 s"))], TYPES, signed={"r2.t"}) == []
 
 
+# rules over two reads with intervals, what is found; x.low <= x.high and y.low <= y.high, and nothing else is known
+ORDERED: dict[str, tuple[list[str], list[tuple[str, str]]]] = {
+    "above and below a threshold": (["x.low >= 0.75", "x.high < 0.75"], []),
+    "the ends meet at the threshold": (["x.low >= 0.75", "x.high <= 0.75"], [("outcomes_overlap", "error")]),
+    "the interval holds the threshold": (["x.low < 0.75 and x.high > 0.75"], []),
+    "the wrong way round": (["x.low > x.high"], [("never_true", "error")]),
+    "the right way round": (["x.low <= x.high"], [("never_false", "error")]),
+    "of no width": (["x.low >= x.high"], []),
+    "low above a limit, high below it": (["x.low >= 0.75 and x.high < 0.75"], [("never_true", "error")]),
+    "a value outside its interval": (["x.value < x.low", "x.value > x.high"], []),
+    "ends of two reads": (["x.low > y.high", "x.high < y.low"], []),
+    "ends of two reads that cross": (
+        ["x.low > y.high", "x.high > y.high and x.low > 2"],
+        [("outcomes_overlap", "error")],
+    ),
+    "one end alone": (["x.low > 2", "x.low < 1"], []),
+    "of opposite ends": (["x.low > 2", "x.high < 3"], [("outcomes_overlap", "error")]),
+    "a product of ends": (["x.low * x.high < 0 and x.low > x.high"], [("never_true", "error")]),
+}
+
+
+@pytest.mark.parametrize(("rules", "found"), ORDERED.values(), ids=ORDERED)
+def test_the_lower_end_of_an_interval_is_not_above_the_upper(rules: list[str], found: list[tuple[str, str]]) -> None:
+    types = {f"{name}.{part}": parse_unit("1").dimension for name in "xy" for part in ("value", "low", "high")}
+    outcomes = [(f"OUT-{index}", parse(rule)) for index, rule in enumerate(rules)]
+    ordered = [("x.low", "x.high"), ("y.low", "y.high")]
+    assert [(one.code, one.severity) for one in faults(outcomes, types, ordered=ordered)] == found
+
+
+def test_values_that_show_an_overlap_have_the_ends_in_order() -> None:
+    types = {f"x.{part}": parse_unit("1").dimension for part in ("low", "high")}
+    outcomes = [("GO", parse("x.low > 2 or x.high > 9")), ("STOP", parse("x.high < 3"))]
+    assert [one.code for one in faults(outcomes, types)] == ["outcomes_overlap"]
+    found = faults(outcomes, types, ordered=[("x.low", "x.high")])[0].found
+    assert found == "both are true at x.low = 2.5, x.high = 2.8"  # 2 < x.low <= x.high < 3, or there is no overlap
+
+
 def test_a_question_that_is_too_large_is_told_and_not_guessed() -> None:
     either = " and ".join(f"(r{i}.t < 2 s or r{i}.t > 4 s)" for i in range(37))
     problems = faults([("ONE", parse(either)), ("TWO", parse("r1.t > 2.5 s and r1.t < 3 s"))], TYPES)

@@ -86,6 +86,9 @@ def test_it_fires_on_the_projected_cost_and_the_result_is_labelled(world: World)
     assert "ADOPT [3-step-screen]" in words
     assert FIGURES in words
     assert "3-step-screen" in page(world)
+    for text in (words, page(world)):  # the label stands beside the outcome, and not in its reason as well
+        assert "ADOPT: every clause of its rule holds" in text
+        assert "labelled 3-step-screen: ADOPT" not in text
     (row,) = world.told("status")[1]["records"]
     assert (row["disposition"], row["labels"]) == ("ADOPT", ["3-step-screen"])
     assert "ADOPT [3-step-screen]" in world.ok("status").stdout

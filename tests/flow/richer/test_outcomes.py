@@ -29,7 +29,7 @@ decision:
   outcomes:
     - {name: ADOPT-B, when: delta.high < 0 and abs(drift.value) <= 0.3, means: The next run carries b.}
     - {name: ADOPT-B-WITH-COST, when: delta.high < 0 and abs(drift.value) > 0.3, cost: the anchors moved}
-    - {name: WORSE, when: delta.low > 0 and delta.high >= 0, adopts: false}
+    - {name: WORSE, when: delta.low > 0, adopts: false}
     - {name: KEEP-A, otherwise: true, means: Ties go to a.}
   examples:
     - {given: {delta.low: -2, delta.high: -1, drift.value: 0.1}, gives: ADOPT-B}
@@ -96,7 +96,7 @@ def test_a_read_for_context_is_shown_and_no_rule_may_use_it(world: World) -> Non
     world.ingest(arm(freeze, "a", [1.0] * 4, [1.0] * 4), arm(freeze, "b", [0.5] * 4, [1.0] * 4))
     assert world.decide()["reads"]["slowest"]["value"] == {"value": "9", "unit": "s"}
     assert "read slowest (context): 9.000 s" in world.ok("show", RECORD).stdout
-    used = PLAN.replace("delta.high >= 0, adopts", "delta.high >= 0 and slowest.value > 1 s, adopts")
+    used = PLAN.replace("delta.low > 0, adopts", "delta.low > 0 and slowest.value > 1 s, adopts")
     (world.root / "other").mkdir()
     other = World(world.root / "other")
     other.ok("init")
@@ -105,5 +105,5 @@ def test_a_read_for_context_is_shown_and_no_rule_may_use_it(world: World) -> Non
 
 
 def test_outcomes_that_both_hold_are_refused(world: World) -> None:
-    world.write_plan(PLAN.replace("when: delta.low > 0 and delta.high >= 0,", "when: delta.high < 1,"))
+    world.write_plan(PLAN.replace("when: delta.low > 0,", "when: delta.high < 1,"))
     assert "outcomes_overlap" in [one["code"] for one in world.told("check", RECORD)[1]["records"][0]["problems"]]

@@ -17,6 +17,7 @@ from typing import Any
 
 from bench import reserve
 from bench.faults import EnvironmentFault
+from bench.gpu import AFTER
 from bench.journal import RankRecord
 from bench.launch import PassResult
 from bench.nodes import MARK
@@ -26,13 +27,19 @@ from bench.runfile import RungResult
 FREEZE_COPY, ORDERS_COPY = "freeze.json", "orders.json"
 PROBES = "probes.jsonl"
 LAST_WORD = "last_word.txt"
-_FROM_RANKS = ("device", "gpu_model", "driver", "cuda", "determinism")
+_FROM_RANKS = (
+    *("device", "gpu_model", "driver", "cuda", "nccl", "determinism", "matmul_precision"),
+    *("allocator_settings", "communication_settings", "cuda_settings", "end_digest", *AFTER),
+)
 DIGESTS = ("dataset_digest", "data_order_digest", "warm_start_digest")
 
 
 @dataclass(frozen=True)
 class Begun:
-    """One attempt as it began; ``facts`` and ``code`` as they were then, ``began_unix`` for comparison with files."""
+    """One attempt as it began; ``facts`` and ``code`` as they were then, ``began_unix`` for comparison with files.
+
+    ``pid`` and ``host`` are the harness's, for whoever waits for its end; marks of before 0.2.0 lack them.
+    """
 
     run_id: str
     rung: str
@@ -43,6 +50,8 @@ class Begun:
     is_cuda: bool
     facts: dict[str, Any]
     code: dict[str, Any]
+    pid: int | None = None
+    host: str | None = None
 
     @property
     def world(self) -> int:
@@ -101,9 +110,14 @@ def read_begun(folder: Path) -> Begun:
     """The mark of an attempt. Raises OSError or ValueError where it is not there or not whole."""
     parts = json.loads((folder / MARK).read_bytes())
     try:
-        return Begun(**parts)
+        begun = Begun(**parts)
     except TypeError as fault:
         raise ValueError(str(fault)) from None
+    texts, counts = (begun.run_id, begun.rung, begun.began_at), (begun.nproc, begun.nodes)
+    sound = all(isinstance(one, str) for one in texts) and all(isinstance(one, int) and one > 0 for one in counts)
+    if not sound or not isinstance(begun.facts, dict) or not isinstance(begun.began_unix, int | float):
+        raise ValueError(f"{MARK} is not as it was written")
+    return begun
 
 
 def clear(folder: Path) -> None:
@@ -135,10 +149,22 @@ def conclude(
         last = list(passes.values())[-1]
         facts |= {f"outcome_rank_{k}": word for k, word in enumerate(rank_outcomes(last, outcome))}
         facts |= oom_facts(last, outcome)
-    facts = _filled(facts | step_clock(timing) | late)
+    facts = _filled(facts | step_clock(timing) | damage_facts(passes) | late)
     return RungResult(
         begun.run_id, begun.began_at, ended_at, outcome, begun.is_cuda, timing, memory, facts, begun.code, probes, found
     )
+
+
+def damage_facts(passes: Mapping[str, PassResult]) -> dict[str, Any]:
+    """What could not be read of what ranks left, and how many journal lines that is; empty where all could."""
+    ranks = [(kind, record) for kind, result in passes.items() for record in result.ranks if record.damage]
+    if not ranks:
+        return {}
+    words = (f"rank {record.rank} of the {kind} pass: {', '.join(record.damage)}" for kind, record in ranks)
+    return {
+        "journal_lines_unreadable": sum(record.unreadable for _, record in ranks),
+        "journal_damage": "; ".join(words),
+    }
 
 
 def step_clock(ranks: Sequence[RankRecord]) -> dict[str, str]:

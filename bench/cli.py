@@ -137,6 +137,8 @@ def salvage(folder: Path) -> None:
 @_ORDERS
 @click.option("--nodes", default=1, show_default=True, type=click.IntRange(1, 4096), help="Nodes to ask for.")
 @click.option("--gpus-per-node", required=True, type=click.IntRange(1, 64), help="GPUs, and ranks, a node.")
+@click.option("--cpus-per-task", type=click.IntRange(1, 4096), help="Processors a node; by default threads x ranks.")
+@click.option("--shared", is_flag=True, help="Let other jobs onto the nodes; by default they are taken whole.")
 @click.option("--time", default="01:00:00", show_default=True, help="Time limit of the job, [DAYS-]HH:MM:SS.")
 @click.option("--partition", default="", help="Partition to run in.")
 @click.option("--account", default="", help="Account to charge.")
@@ -147,6 +149,8 @@ def slurm(
     orders: Path | None,
     nodes: int,
     gpus_per_node: int,
+    cpus_per_task: int | None,
+    shared: bool,
     time: str,
     partition: str,
     account: str,
@@ -156,8 +160,10 @@ def slurm(
     from bench.spec import read_spec
 
     with _refusals():
-        read_spec(freeze, rung, orders)
-        text = script(Order(freeze, rung, out, nodes, gpus_per_node, time, partition, account, orders))
+        threads = read_spec(freeze, rung, orders).settings.threads
+        cpus = cpus_per_task or threads * gpus_per_node
+        asked = Order(freeze, rung, out, nodes, gpus_per_node, cpus, time, partition, account, orders, shared)
+        text = script(asked)
     click.echo(text, nl=False)
 
 
@@ -189,14 +195,16 @@ def check(plan: BinaryIO) -> None:
     PLAN, or - for standard input, is JSON: the body that a freeze entry would have ({"plan": ..., and where known
     "kill", "fits", "curves"}). Prints one JSON object with the problems; exits 2 if one of them is an error, else 0.
     """
-    from bench.planned import faults
+    from bench.planned import findings
     from bench.strict import MAX_BYTES, parse
 
+    if plan.name.endswith((".yaml", ".yml")):
+        raise click.UsageError(f"this takes JSON, and {plan.name} is YAML; use `ledger check`, which hands it over")
     with _refusals():
-        found = faults(parse(plan.read(MAX_BYTES), "give the plan as `ledger check` reads it"))
-    problems = [fault.to_json() for fault in found]
+        found = findings(parse(plan.read(MAX_BYTES), "give the plan as `ledger check` reads it"))
+    problems = [one.to_json() for one in found]
     print(json.dumps({"schema": "ledger-bench/check/v1", "version": __version__, "problems": problems}))
-    if any(fault.severity == "error" for fault in found):
+    if any(one.severity == "error" for one in found):
         sys.exit(SpecError.exit_code)
 
 

@@ -1,7 +1,8 @@
 """Timing one step: the monotonic clock on CPU, a pair of events on CUDA.
 
-It never waits for the device inside the loop, and a clock that did not advance is no time of zero: that sample is
-Unknown. The CUDA lap has never run on a GPU: tests give it a fake one.
+A lap is begun and ended without waiting for the device; only reading it may wait, and :mod:`bench.steplog` reads it
+once it is ready. A clock that did not advance is no time of zero: that sample is Unknown. The CUDA lap has never run
+on a GPU: tests give it a fake one.
 """
 
 from __future__ import annotations

@@ -13,7 +13,9 @@ from typing import Any
 import torch
 
 from bench.clock import CpuLap, CudaLap, Lap
+from bench.facts import ALLOCATORS, COMMUNICATION, CUDA_SWITCHES, settings_of
 from bench.failure import Refused
+from bench.gpu import AFTER
 from bench.job import Job
 from bench.memory import CpuMeter, CudaMeter, CudaRoom, Meter, NoMeter, vmhwm_fault
 from bench.oracle import largest_over_ranks
@@ -44,6 +46,18 @@ class Device:
         if not self.is_cuda:
             return value
         return torch.empty_like(value, device="cpu", pin_memory=True).copy_(value, non_blocking=True)
+
+    def to_device(self, batch: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+        """The batch where the model is; to a GPU through pinned memory, since a copy from any other stalls the loop."""
+        if not self.is_cuda:
+            return tuple(tensor.to(self.name) for tensor in batch)
+        return tuple(tensor.pin_memory().to(self.name, non_blocking=True) for tensor in batch)
+
+    @property
+    def uuid(self) -> str | None:
+        """The GPU's, as torch tells it; None on CPU and where torch does not tell."""
+        found = getattr(torch.cuda.get_device_properties(self.index), "uuid", None) if self.is_cuda else None
+        return None if found is None else str(found)
 
     def finish(self) -> None:
         """Wait for all queued work of the device."""
@@ -111,15 +125,21 @@ def device_facts(device: Device, settings: Settings) -> dict[str, Any]:
         "blas": "mkl" if torch.backends.mkl.is_available() else "other",  # type: ignore[no-untyped-call]
         "rank_device": device.name,
         "cpu_capability": torch.backends.cpu.get_cpu_capability(),
+        "matmul_precision": _matmul_precision(),
+        "allocator_settings": settings_of(ALLOCATORS, os.environ),
+        "communication_settings": settings_of(COMMUNICATION, os.environ),
+        "cuda_settings": settings_of(CUDA_SWITCHES, os.environ),
+        "peer_timeout_s": settings.peer_timeout_s,
     }
     if not device.is_cuda:
-        return facts | {key: not_applicable("a CPU run") for key in ("gpu_model", "cuda", "driver")}
+        return facts | {key: not_applicable("a CPU run") for key in ("gpu_model", "cuda", "nccl", "driver", *AFTER)}
     properties = torch.cuda.get_device_properties(device.index)
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     return facts | {
         "gpu_model": properties.name,
         "gpu_memory_bytes": int(properties.total_memory),
         "cuda": torch.version.cuda or {"unknown": "unreadable"},
+        "nccl": _nccl(torch.cuda),
         "driver": _driver(),
         "cuda_visible_devices": visible if visible is not None else {"unknown": "not_applicable"},
     }
@@ -129,6 +149,22 @@ def _determinism() -> str:
     mode = "on" if torch.are_deterministic_algorithms_enabled() else "off"
     lenient = torch.is_deterministic_algorithms_warn_only_enabled()
     return f"deterministic_algorithms={mode},warn_only={str(lenient).lower()},fill_uninitialized=false"
+
+
+def _matmul_precision() -> str:
+    """What products of fp32 matrices are really computed in, as far as torch's own switches say."""
+    try:
+        tf32 = f"cuda_tf32={torch.backends.cuda.matmul.allow_tf32},cudnn_tf32={torch.backends.cudnn.allow_tf32}"
+    except RuntimeError as fault:  # set by one interface and asked by the other
+        tf32 = f"tf32 not told: {fault}"[:200]
+    return f"float32={torch.get_float32_matmul_precision()},{tf32.lower()}"
+
+
+def _nccl(cuda: Any) -> Any:
+    try:
+        return ".".join(map(str, cuda.nccl.version()))
+    except Exception as fault:  # whatever a build without NCCL raises
+        return {"unknown": "unreadable", "detail": f"torch.cuda.nccl.version: {type(fault).__name__}: {fault}"[:300]}
 
 
 def _driver(path: Path = Path("/proc/driver/nvidia/version")) -> Any:

@@ -51,10 +51,16 @@ def explained(field: str) -> str:
     if key in PHASES:
         blocks.append(f"{field} (phase)\n  definition: {PHASES[key]}")
     if not blocks:
-        near = difflib.get_close_matches(field, names(), n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else "`ledger-bench explain` lists every field"
-        raise SpecError("run.json has no such field", where=field, hint=hint)
+        raise SpecError("run.json has no such field", where=field, hint=_nearest(field))
     return "\n".join(blocks)
+
+
+def _nearest(field: str) -> str:
+    phase, _, name = field.partition(".")
+    if phase in PHASES and name in _numbers():
+        return f"a phase is no part of a name: ledger-bench explain {name}; in a plan {{value: {name}, phase: {phase}}}"
+    near = difflib.get_close_matches(field, names(), n=3)
+    return f"did you mean {' or '.join(near)}?" if near else "`ledger-bench explain` lists every field"
 
 
 def listing() -> str:

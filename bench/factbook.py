@@ -6,7 +6,9 @@ facts: see :mod:`bench.definitions`.
 
 from __future__ import annotations
 
-_GPU = "nvidia-smi before the first pass, for the visible GPUs of node 0; not_applicable on CPU (never met a real GPU)"
+_GPU = "nvidia-smi when the ranks begin, for each rank's own GPU, found by its uuid, one after the other where they "
+_GPU += "differ; where no rank got so far, the visible GPUs of node 0; not_applicable on CPU (never met a real GPU)"
+_AFTER = "nvidia-smi right after the last training step, as gpu_uuid; never met a real GPU"
 _RANK = "rank 0 of the timing pass, or of the memory pass where there was no other"
 
 FACTS: dict[str, str] = {
@@ -17,8 +19,10 @@ FACTS: dict[str, str] = {
     "cpu_model": "model of the first processor, of /proc/cpuinfo",
     "cpu_cores": "processors that this process may run on",
     "malloc": "C library, preloaded allocator, and what the two passes set for it",
-    "allocator_settings": "variables of the environment that set torch's allocator or cuBLAS's workspace",
-    "communication_settings": "variables of the environment that set NCCL or gloo",
+    "allocator_settings": "variables of the rank's environment that set torch's allocator or cuBLAS's workspace",
+    "communication_settings": "variables of the rank's environment that set NCCL or gloo",
+    "cuda_settings": "variables of the rank's environment that set CUDA itself: TF32 overrides, blocking launches, the "
+    "order of devices (PCI_BUS_ID: forced, so that numbers are nvidia-smi's)",
     "container_memory_limit": "smallest memory limit in bytes of this control group and those around it; max: none",
     "transparent_hugepage": "whether the kernel backs memory by huge pages unasked; always coarsens resident peaks",
     "load_average_before": "1, 5 and 15 minute load averages before the first pass",
@@ -26,6 +30,9 @@ FACTS: dict[str, str] = {
     "clock": "whether the wall clock kept step with the monotonic clock, by which the end of the attempt is told",
     "clock_steps": "whether the clocks that timed the steps advanced in each of them; if not, in how many they did not",
     "unfinished_files": "there only where a salvaged attempt left files begun and not ended, as on a full disk",
+    "journal_lines_unreadable": "there only where some were: lines of ranks' journals that are damaged, or come after "
+    "such a one; what they held is in no series, value or count",
+    "journal_damage": "there only where not all could be read that ranks left: what, of which rank and pass",
     "salvaged": "there only where the harness was killed, and this file made from the journals afterwards",
     # The code.
     "torch": "version of torch",
@@ -49,6 +56,8 @@ FACTS: dict[str, str] = {
     "device": f"cpu or cuda; {_RANK}",
     "backend": f"collective library; {_RANK}",
     "determinism": f"determinism flags of torch; {_RANK}",
+    "matmul_precision": f"what fp32 matrix products may be computed in, by torch's switches (TF32); {_RANK}",
+    "peer_timeout_s": "how long a rank waits for another in one collective before that is outcome timeout",
     "blas": f"library of matrix products; {_RANK}",
     "cpu_capability": f"vector instructions that torch chose; {_RANK}",
     "gpu_model": f"name of the rank's GPU, as torch tells it; {_RANK}",
@@ -65,6 +74,9 @@ FACTS: dict[str, str] = {
     "gpu_clock_memory": f"clock of the memory then, in MHz; {_GPU}",
     "gpu_clock_sm_max": f"highest clock of the multiprocessors, in MHz; {_GPU}",
     "gpu_clock_memory_max": f"highest clock of the memory, in MHz; {_GPU}",
+    "gpu_clock_sm_after": f"clock of the multiprocessors, in MHz; {_AFTER}",
+    "gpu_clock_memory_after": f"clock of the memory, in MHz; {_AFTER}",
+    "gpu_throttle_after": f"why the clocks were held back then, as a bit mask of the driver; {_AFTER}",
     "gpu_ecc": f"whether memory errors are corrected; {_GPU}",
     "gpu_persistence": f"whether the driver stays loaded between programs; {_GPU}",
     "dataset_digest": f"sha256 of the corpus; {_RANK}, and the same on every rank",
@@ -72,6 +84,7 @@ FACTS: dict[str, str] = {
     "data_order_digest": f"sha256 of the order of samples over all ranks; {_RANK}, and the same on every rank",
     "warm_start_digest": f"sha256 of the first weights, before any perturbation; {_RANK}, and the same on every rank",
     "start_digest": f"sha256 of the weights that training began from; {_RANK}, and the same on every rank",
+    "end_digest": f"sha256 of the weights after the last training step, buffers left out; {_RANK}",
     "parameters": f"number of weights of the model; {_RANK}",
     "optimizer": f"optimizer and its constants; {_RANK}",
     "optimizer_state_bytes_rank": f"bytes of optimizer state, a share where it is sharded; {_RANK}",
@@ -93,6 +106,8 @@ FACTS: dict[str, str] = {
     "oom_allocated_bytes": "CUDA: bytes in tensors, as the message tells; CPU: the process's VmData",
     "oom_reserved_bytes": "CUDA: bytes held by the caching allocator, as the message tells",
     "oom_cap_bytes": "the cap that the plan set, as it was in force",
+    "oom_needed_bytes": "CUDA: what tensors held at the failure and what was asked for, less what rounding in the "
+    "message may have added: the bound of the allocated peak, where it lies below the limit",
     "oom_limit_bytes": "the limit in force: the cap or, on CUDA, what the device could give (reserved and free "
     "bytes, so without what CUDA itself and other processes held; the least of after warm and at the failure), "
     "whichever is less. The run needed more",

@@ -13,9 +13,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 Fact = str | int | bool | dict[str, str]
-# The prefixes by which torch's allocator, cuBLAS, and the collective libraries are set.
-_ALLOCATORS = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF", "CUBLAS_WORKSPACE_CONFIG")
-_COMMUNICATION = ("NCCL_", "TORCH_NCCL_", "GLOO_")
+# The prefixes by which torch's allocator and cuBLAS, the collective libraries, and CUDA itself are set. A rank reads
+# its own environment by them, which is not the launching program's.
+ALLOCATORS = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF", "CUBLAS_WORKSPACE_CONFIG")
+COMMUNICATION = ("NCCL_", "TORCH_NCCL_", "GLOO_")
+CUDA_SWITCHES = (
+    *("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "CUDA_LAUNCH_BLOCKING"),
+    *("CUDA_DEVICE_ORDER", "CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_MODULE_LOADING"),
+)
 
 
 def unreadable(fault: object) -> dict[str, str]:
@@ -127,8 +132,6 @@ def machine_facts() -> dict[str, Fact]:
         "cpu_model": cpu_model(),
         "cpu_cores": cores or unreadable("the number of processors is not known"),
         "malloc": malloc(),
-        "allocator_settings": settings_of(_ALLOCATORS, os.environ),
-        "communication_settings": settings_of(_COMMUNICATION, os.environ),
         "container_memory_limit": container_limit(),
         "transparent_hugepage": huge_pages(),
         "torch": torch_version(),

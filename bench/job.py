@@ -24,6 +24,8 @@ class Job:
     evals: int
     saves: int
     peer_timeout_s: int
+    code_paths: tuple[str, ...] = ()  # that the plan pins
+    harness: str = ""  # source digest of the harness that launches; empty: not told
 
     def write(self, folder: Path) -> None:
         """Write ``job.json`` into the pass folder."""
@@ -33,4 +35,4 @@ class Job:
 def read_job(folder: Path) -> Job:
     """The job of a pass folder."""
     parts = json.loads((folder / "job.json").read_text())
-    return Job(**{**parts, "settings": Settings(**parts["settings"])})
+    return Job(**{**parts, "settings": Settings(**parts["settings"]), "code_paths": tuple(parts["code_paths"])})

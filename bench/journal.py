@@ -1,18 +1,18 @@
-"""The file a rank writes line by line while it runs, and the reader that forgives a torn last line.
+"""The file a rank writes line by line while it runs, and the reader that takes what is whole of it.
 
-It holds what survived; the run file is composed from it by :mod:`bench.runfile`.
+It holds what survived, and says what did not; the run file is composed from it by :mod:`bench.runfile`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bench import reserve
+from bench.shapes import is_line, is_outcome
 
 # Made once: json.dumps with these options makes one a call, which is felt between two steps.
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
@@ -44,41 +44,55 @@ class RankRecord:
     counts: dict[str, int] = field(default_factory=dict)
     items: dict[str, dict[str, Any]] = field(default_factory=dict)
     outcome: dict[str, Any] | None = None
+    unreadable: int = 0
+    """Lines of its journal that are damaged, or come after such a one."""
+    damage: list[str] = field(default_factory=list)
+    """What could not be read of what it left, in words."""
 
 
 def read_lines(path: Path, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
-    """The whole lines from ``offset`` on, and where the next read starts. Reading ends at a damaged one."""
+    """The whole lines from ``offset`` on, and where the next read starts.
+
+    Reading ends at the first damaged one, for good: what follows it could not be told which step it belongs to.
+    """
     try:
         with path.open("rb") as file:
             file.seek(offset)
             data = file.read()
     except FileNotFoundError:
         return [], offset
-    whole = data[: data.rfind(b"\n") + 1]
-    return list(_objects(whole)), offset + len(whole)
+    lines = []
+    for line in data[: data.rfind(b"\n") + 1].splitlines(keepends=True):
+        value = _read(line)
+        if not is_line(value):
+            break
+        lines.append(value)
+        offset += len(line)
+    return lines, offset
 
 
-def _objects(data: bytes) -> Iterator[dict[str, Any]]:
-    """The lines up to the first that is damaged: what follows it could not be told which step it belongs to."""
-    for line in data.splitlines():
-        try:
-            value = json.loads(line)
-        except ValueError:
-            return
-        if isinstance(value, dict) and isinstance(value.get("is"), str):
-            yield value
+def _read(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
 
 
 def read_rank(folder: Path, rank: int) -> RankRecord:
     """What rank ``rank`` left in a pass folder: its journal and, if it got that far, its outcome file."""
-    record = RankRecord(rank)
-    for line in read_lines(folder / f"rank{rank}.jsonl")[0]:
+    record, journal = RankRecord(rank), folder / f"rank{rank}.jsonl"
+    lines, _ = read_lines(journal)
+    for line in lines:
         _take_line(record, line)
-    try:
-        outcome = json.loads((folder / f"outcome{rank}.json").read_bytes())
-        record.outcome = outcome if isinstance(outcome, dict) else None
-    except (OSError, ValueError):
-        record.outcome = None
+    total = len(journal.read_bytes().splitlines()) if journal.exists() else 0
+    record.unreadable = total - len(lines)
+    if record.unreadable:
+        record.damage.append(f"{record.unreadable} of {total} lines of its journal, from line {len(lines) + 1} on")
+    path = folder / f"outcome{rank}.json"
+    if path.exists():
+        found = _read(path.read_bytes())
+        record.outcome = found if is_outcome(found) else None
+        record.damage += [] if record.outcome else ["its outcome file"]
     return record
 
 

@@ -74,7 +74,7 @@ def read_condition(raw: Any, where: str, words: str = "") -> Condition:
     if not isinstance(source, str) or source not in DEFINITIONS:
         what, hint = "this harness has no such series or value", "`ledger-bench explain` lists what it measures"
         raise SpecError(what, where=f"{where}.source", found=repr(source), hint=hint)
-    if op not in OPERATORS:
+    if not isinstance(op, str) or op not in OPERATORS:
         raise SpecError("not a comparison", where=f"{where}.op", expected=" ".join(OPERATORS), found=repr(op))
     if not isinstance(limit, str) or not EXACT.fullmatch(limit):
         wanted = "text such as 1.5 or 2/3"

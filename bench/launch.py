@@ -22,8 +22,8 @@ from bench import reserve
 from bench.job import Job, read_job
 from bench.journal import RankRecord, read_lines, read_rank
 from bench.kill import Stop
-from bench.memory import MEMORY_PASS_ENV
 from bench.nodes import ALONE, Node, announce, gather, leave_word
+from bench.surroundings import environment
 
 GRACE_S = 10.0  # between asking the launcher to end and killing it
 POLL_S = 0.1
@@ -36,6 +36,7 @@ class PassResult:
     """What a pass left: how it ended, the launcher's exit code and log, and each rank's record and stderr.
 
     ``stop`` tells the frozen kill condition where ``ended`` is stopped; lost: the harness was not there to see it.
+    ``silent`` are the other nodes that left no word of their end, each with its first rank.
     """
 
     kind: str
@@ -46,6 +47,7 @@ class PassResult:
     stderr: list[str]
     signal: str = ""
     stop: Stop | None = None
+    silent: Mapping[int, int] = field(default_factory=dict)
 
 
 class Interrupt:
@@ -82,31 +84,6 @@ def command(folder: Path, nproc: int, node: Node = ALONE, turn: int = 0) -> list
     ]
 
 
-def environment(base: Mapping[str, str], job: Job, node: Node = ALONE) -> dict[str, str]:
-    """The pass's environment: threads pinned, inherited malloc and launcher variables gone."""
-    dropped = ("MALLOC_", "TORCHELASTIC_", "PYTORCH_NO_", "GLIBC_TUNABLES")
-    exact = {
-        "RANK",
-        "LOCAL_RANK",
-        "WORLD_SIZE",
-        "LOCAL_WORLD_SIZE",
-        "GROUP_RANK",
-        "MASTER_ADDR",
-        "MASTER_PORT",
-    }
-    env = {key: text for key, text in base.items() if not key.startswith(dropped) and key not in exact}
-    package_home = str(Path(__file__).resolve().parent.parent)
-    env["PYTHONPATH"] = os.pathsep.join(filter(None, [package_home, env.get("PYTHONPATH")]))
-    env["OMP_NUM_THREADS"] = str(job.settings.threads)
-    env.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    # By this order, CUDA's device numbers are nvidia-smi's, whose facts the run file holds.
-    env.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
-    if node.on_loopback and Path("/sys/class/net/lo").exists():
-        # A container's host name often resolves to nothing; one machine needs only loopback.
-        env.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    return env | (MEMORY_PASS_ENV if job.kind == "memory" else {})
-
-
 def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # prctl(2): PR_SET_PDEATHSIG
 
@@ -135,7 +112,8 @@ def run_pass(
         if ended == "exited" and word["ended"] != "exited":
             ended, said = word["ended"], word["signal"]
             stop = Stop(**word["stop"]) if word["stop"] else None
-    told = replace(own, ended=ended, log=log, signal=said, stop=stop)
+    silent = {rank: rank * nproc for rank in range(1, node.count) if rank not in words}
+    told = replace(own, ended=ended, log=log, signal=said, stop=stop, silent=silent)
     return whole_pass(job.kind, folder, nproc * node.count, nproc, told)
 
 

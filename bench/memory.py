@@ -129,7 +129,9 @@ class CudaMeter:
         self._cuda, self._device = cuda, device
 
     def prepare(self) -> None:
-        return None
+        # What warm's first steps left in the cache would count as reserved, and a cap would come on top of it.
+        self._cuda.synchronize(self._device)
+        self._cuda.empty_cache()
 
     def settle(self) -> None:
         self._cuda.synchronize(self._device)
@@ -139,10 +141,14 @@ class CudaMeter:
         self._cuda.reset_peak_memory_stats(self._device)
 
     def close(self) -> dict[str, Value]:
-        return {
-            CUDA_ALLOCATED: int(self._cuda.max_memory_allocated(self._device)),
-            CUDA_RESERVED: int(self._cuda.max_memory_reserved(self._device)),
-        }
+        return dict(_peaks(self._cuda, self._device))
+
+
+def _peaks(cuda: Any, device: int) -> dict[str, int]:
+    return {
+        CUDA_ALLOCATED: int(cuda.max_memory_allocated(device)),
+        CUDA_RESERVED: int(cuda.max_memory_reserved(device)),
+    }
 
 
 class Peaks:
@@ -190,8 +196,6 @@ class CudaRoom:
     as having been there for the run. Every reading is kept in mind and the smallest stands: others may come and go.
     """
 
-    names: tuple[str, ...] = (CUDA_ALLOCATED, CUDA_RESERVED)
-
     def __init__(self, cuda: Any, device: int) -> None:
         self._cuda, self._device = cuda, device
         self._smallest: int | None = None
@@ -203,6 +207,16 @@ class CudaRoom:
             here = min(int(total), int(free) + int(self._cuda.memory_reserved(self._device)))
             self._smallest = here if self._smallest is None else min(self._smallest, here)
         return self._smallest
+
+    def seen(self) -> dict[str, int]:
+        """The allocator's peaks since the last window began; empty where the driver does not answer."""
+        with suppress(Exception):
+            return _peaks(self._cuda, self._device)
+        return {}
+
+    def bounds(self, limit: int, needed: int | None) -> dict[str, int]:
+        """Reserved bytes are bounded by the limit, allocated ones by what is known to have been needed up to it."""
+        return {CUDA_RESERVED: limit} | ({} if needed is None else {CUDA_ALLOCATED: min(limit, needed)})
 
 
 class CudaCap:

@@ -23,6 +23,7 @@ POLL_S = 0.1
 MARK = "attempt.json"
 _ENDPOINT = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})")
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_WORD: dict[str, type] = {"code": int, "ended": str, "signal": str, "log": str}
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -120,7 +121,8 @@ def gather(folder: Path, node: Node) -> dict[int, dict[str, Any]]:
     words: dict[int, dict[str, Any]] = {}
     while True:
         for rank in set(range(1, node.count)) - set(words):
-            if (told := _read(folder / f"node{rank}.json")) is not None:
+            told = _read(folder / f"node{rank}.json")
+            if told is not None and all(isinstance(told.get(part), kind) for part, kind in _WORD.items()):
                 words[rank] = told
         if len(words) == node.count - 1 or time.monotonic() > limit:
             return words

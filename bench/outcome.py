@@ -10,8 +10,9 @@ import signal
 from dataclasses import asdict
 from typing import Any
 
-from bench.failure import MESSAGE_LIMIT, describe, says_out_of_memory
+from bench.failure import MESSAGE_LIMIT, describe, says_out_of_memory, says_peer_lost, says_timed_out
 from bench.launch import PassResult
+from bench.nodes import GATHER_S
 
 PHASES = ("init", "warm", "train", "memory", "eval", "save")
 # torchrun's failure report, in its summary of root cause and of other failures.
@@ -42,13 +43,19 @@ def pass_outcome(result: PassResult) -> dict[str, Any]:
     own = [record.outcome for record in result.ranks]
     if all(outcome is not None and outcome["kind"] == "ok" for outcome in own):
         return {"kind": "ok"}
-    for found in (_recorded(result, "oom"), _died(result), *(_recorded(result, k) for k in _OTHERS)):
-        if found is not None:
-            return found
-    return _launcher_failed(result)
-
-
-_OTHERS = ("refused", "error", "timeout")
+    tries = (
+        _recorded(result, "oom"),
+        _died(result),
+        _recorded(result, "refused"),
+        # A rank that NCCL's watchdog ends takes its peers' connections with it, and is the watchdog's own doing where
+        # another rank failed first.
+        _recorded(result, "error", of_its_own=True),
+        _silent(result),
+        _died(result, of_watchdog=True),
+        _recorded(result, "timeout"),
+        _recorded(result, "error"),
+    )
+    return next((found for found in tries if found is not None), None) or _launcher_failed(result)
 
 
 def _place(result: PassResult, rank: int) -> dict[str, Any]:
@@ -66,19 +73,28 @@ def _shape(result: PassResult, outcome: dict[str, Any]) -> dict[str, Any]:
     return {key: outcome[key] for key in known if key in outcome and (key != "phase" or outcome[key] in PHASES)}
 
 
-def _recorded(result: PassResult, kind: str) -> dict[str, Any] | None:
+def _recorded(result: PassResult, kind: str, of_its_own: bool = False) -> dict[str, Any] | None:
     found = [r.outcome for r in result.ranks if r.outcome is not None and r.outcome["kind"] == kind]
+    if of_its_own:
+        found = [outcome for outcome in found if not says_peer_lost(str(outcome.get("message")))]
     if not found:
         return None
     return _shape(result, min(found, key=lambda outcome: float(outcome["at"])))
 
 
-def _died(result: PassResult) -> dict[str, Any] | None:
-    """A rank that left no outcome and died of a signal that the launcher did not send."""
+def _died(result: PassResult, of_watchdog: bool = False) -> dict[str, Any] | None:
+    """A rank that left no outcome and died of a signal that the launcher did not send; one or the other kind of them:
+    aborted because a collective took too long (SIGABRT from NCCL's watchdog), or not.
+    """
     for rank, code in sorted(exit_codes(result.log).items()):
         if rank >= len(result.ranks) or result.ranks[rank].outcome is not None or code in (0, -signal.SIGTERM):
             continue
         place, words = _place(result, rank), result.stderr[rank][-MESSAGE_LIMIT:]
+        waited = code == -signal.SIGABRT and says_timed_out(result.stderr[rank])
+        if waited != of_watchdog:
+            continue
+        if waited:
+            return place | {"kind": "timeout", "message": f"ended by NCCL's watchdog (SIGABRT); stderr: {words}"}
         if code == -signal.SIGKILL:
             message = "died of SIGKILL, which nothing here sent: a candidate for the system's out-of-memory killer"
             return place | {"kind": "killed", "message": message}
@@ -87,6 +103,19 @@ def _died(result: PassResult) -> dict[str, Any] | None:
         name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         return place | {"kind": "error", "message": f"died of {name} without a record; stderr: {words}"}
     return None
+
+
+def _silent(result: PassResult) -> dict[str, Any] | None:
+    """A node whose harness left no word of its end, which it does however its ranks end: it was killed with them."""
+    if not result.silent:
+        return None
+    nodes = ", ".join(f"node {node}" for node in sorted(result.silent))
+    message = f"{nodes} left no word of its end within {GATHER_S:g} s: its harness or machine was killed or cut off"
+    told = [record.outcome for record in result.ranks if record.outcome and record.outcome["kind"] != "ok"]
+    if told:
+        first = min(told, key=lambda outcome: float(outcome["at"]))
+        message += f"; rank {first.get('rank')} had recorded {first['kind']}: {first.get('message')}"
+    return _place(result, min(result.silent.values())) | {"kind": "killed", "message": message[:MESSAGE_LIMIT]}
 
 
 def _ended_by_us(result: PassResult) -> dict[str, Any]:
@@ -141,7 +170,7 @@ def rank_outcomes(result: PassResult, whole: dict[str, Any]) -> list[str]:
     return words
 
 
-_OOM_NUMBERS = ("requested_bytes", "allocated_bytes", "reserved_bytes", "cap_bytes", "limit_bytes")
+_OOM_NUMBERS = ("requested_bytes", "allocated_bytes", "reserved_bytes", "needed_bytes", "cap_bytes", "limit_bytes")
 
 
 def oom_facts(result: PassResult, whole: dict[str, Any]) -> dict[str, Any]:
@@ -150,8 +179,7 @@ def oom_facts(result: PassResult, whole: dict[str, Any]) -> dict[str, Any]:
         return {}
     rank = whole.get("rank")
     own = result.ranks[rank].outcome if rank is not None and rank < len(result.ranks) else None
-    told = own or {}
-    known = {**told, "limit_bytes": min((told.get("limits") or {}).values(), default=None)}
+    known = own or {}
     missing = {"unknown": "not_recorded", "detail": "neither the allocator's message nor the rank told it"}
     none = {"unknown": "not_applicable", "detail": "the plan sets no memory_cap_bytes"}
     facts = {f"oom_{name}": missing if known.get(name) is None else known[name] for name in _OOM_NUMBERS}

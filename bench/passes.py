@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bench.curves import Chase, chases
+from bench.facts import source_digest
 from bench.faults import EnvironmentFault
 from bench.job import Job
 from bench.kill import Stop, Watch
@@ -20,7 +21,6 @@ from bench.outcome import pass_outcome
 from bench.settings import Settings
 from bench.spec import Spec
 
-PEER_TIMEOUT_S = 120
 Report = Callable[..., None]  # report(event, **parts): one line of progress
 
 
@@ -55,13 +55,18 @@ class Passes:
     ) -> PassResult:
         spec = self.spec
         steps = spec.steps if kind == "timing" else min(spec.steps, spec.settings.memory_steps)
-        job = Job(kind, spec.settings, steps, spec.steps, spec.evals, spec.saves, PEER_TIMEOUT_S)
-        return self._start(job, kind, on_line)
+        return self._start(self._job(kind, spec.settings, steps, spec.evals, spec.saves), kind, on_line)
+
+    def _job(
+        self, kind: Literal["timing", "memory"], settings: Settings, steps: int, evals: int = 0, saves: int = 0
+    ) -> Job:
+        spec, wait = self.spec, settings.peer_timeout_s
+        return Job(kind, settings, steps, spec.steps, evals, saves, wait, spec.code_paths, source_digest())
 
     def probe(self, settings: Settings, name: str) -> PassResult:
         """A short pass that only measures memory, in a folder of its own; no kill condition ends it, only time."""
         steps = min(self.spec.steps, max(1, settings.memory_steps))
-        job = Job("timing" if self.is_cuda else "memory", settings, steps, self.spec.steps, 0, 0, PEER_TIMEOUT_S)
+        job = self._job("timing" if self.is_cuda else "memory", settings, steps)
         return self._start(job, name, lambda _rank, _line: None)
 
     def _start(self, job: Job, name: str, on_line: Callable[[int, dict[str, Any]], Stop | None]) -> PassResult:

@@ -15,22 +15,22 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from bench.checkpointing import Checkpointing, warm_checkpointing
 from bench.clock import seconds
 from bench.device import Device, device_facts, memory_method
+from bench.identity import facts_after, identity, shared_facts
 from bench.job import Job
 from bench.journal import Journal
 from bench.memory import CPU_PEAK, CUDA_ALLOCATED, CUDA_RESERVED, CpuCap, CudaCap, Peaks
-from bench.optimizer import build_optimizer, describe_optimizer, forget, gather_state, state_bytes
+from bench.optimizer import build_optimizer, forget, gather_state, state_bytes
 from bench.oracle import Oracle
 from bench.saving import differing, state_of, write_checkpoint
 from bench.state import State
 from bench.step import evaluate, global_loss, step_plan, train_step
 from bench.steplog import StepLog
-from bench.weights import DTYPES, perturb_by_one_ulp, weights_digest
+from bench.weights import DTYPES, parameters_digest, perturb_by_one_ulp, weights_digest
 from bench.workload import (
     Batch,
     Request,
@@ -53,7 +53,7 @@ class Rank:
         self.method = memory_method(job)
         self.meter, self.peaks = device.meter(job.kind, self.method), Peaks()
         self.plan = step_plan(self.settings)
-        state.room = device.room()
+        state.room, state.peaks = device.room(), self.peaks
         self.began = time.perf_counter()
 
     def _value(self, phase: str, name: str, value: Any) -> None:
@@ -70,8 +70,7 @@ class Rank:
             self._value(name, peak, value)
 
     def _batch(self, purpose: str, step: int) -> Batch:
-        batch = checked_batch(self.work.batch(purpose, step), self.settings)
-        return tuple(tensor.to(self.device.name) for tensor in batch)
+        return self.device.to_device(checked_batch(self.work.batch(purpose, step), self.settings))
 
     def init(self) -> None:
         """Data, model, optimizer, and the facts that identify them."""
@@ -80,7 +79,8 @@ class Rank:
             request = Request(self.settings, self.rank, self.world, self.job.ladder_steps)
             self.work = make_workload(self.factory, request)
             make_workload(self.factory, replace(request, tiny=True))  # the oracle's, at the end: it fails here or never
-            facts = origin() | checked_facts(self.work, self.settings.workload)
+            facts = origin()
+            facts |= shared_facts(self.job, self.device, facts) | checked_facts(self.work, self.settings.workload)
             torch.manual_seed(self.settings.seed)
             model = self.work.build_model().to(device=self.device.name, dtype=DTYPES[self.settings.dtype])
             facts["warm_start_digest"] = weights_digest(model)
@@ -90,18 +90,9 @@ class Rank:
             ids = [self.device.index] if self.device.is_cuda else None
             self.model = DistributedDataParallel(model, device_ids=ids, gradient_as_bucket_view=True)
             self.optimizer = build_optimizer(self.settings, self.model)
-            own = facts | self._identity(model) | self.checkpointing.facts()
-            self.journal.write("facts", facts=device_facts(self.device, self.settings) | own)
-
-    def _identity(self, model: nn.Module) -> dict[str, Any]:
-        facts = {
-            "world_size": self.world,
-            "seed": self.settings.seed,
-            "start_digest": weights_digest(model),
-            "parameters": sum(weight.numel() for weight in model.parameters()),
-            "optimizer": describe_optimizer(self.settings),
-        }
-        return facts | ({"memory_method": self.method} if self.job.kind == "memory" else {})
+            facts |= identity(self.settings, model) | self.checkpointing.facts()
+            facts |= {"memory_method": self.method} if self.job.kind == "memory" else {}
+            self.journal.write("facts", facts=device_facts(self.device, self.settings) | facts)
 
     def warm(self) -> None:
         """The first checkpoint() calls and some steps, the same in every rung, then back to the warm start.
@@ -110,14 +101,20 @@ class Rank:
         the second rebuilds DDP's buckets: left to a measured step, each would count as the rung's own.
         """
         with self._phase("warm"):
-            start = {name: weight.clone() for name, weight in self.model.module.state_dict().items()}
+            # On the host: a second copy on the device would make warm's peak one that train never has.
+            start = {name: weight.to("cpu", copy=True) for name, weight in self.model.module.state_dict().items()}
             warm_checkpointing(self.device.name)
+            if self.device.is_cuda:
+                self.meter.open()  # from here on, the peak is that of steps
             for step in range(self.settings.warmup_steps):
                 self._warm_step(step)
             saved = self.checkpointing.saved_calls(self.settings.warmup_steps)
-            if self.job.kind == "memory":
+            if self.job.kind == "memory" or self.device.is_cuda:
                 self.meter.prepare()
+                if self.device.is_cuda:
+                    self._limit()  # before the step in which the allocator grows again, not after it
                 self._warm_step(self.settings.warmup_steps)
+            if self.job.kind == "memory":
                 self.start = start  # kept: freed now, its small parts would leave holes in the heap again
             self.model.module.load_state_dict(start)
             forget(self.optimizer)
@@ -128,15 +125,17 @@ class Rank:
         # Each rank draws masks of its own; the measured steps draw the same whatever the warm phase drew.
         torch.manual_seed((self.settings.seed * self.world + self.rank) % (1 << 63))
         self.meter.settle()
-        if self.state.room is not None:
-            self.state.room.read()
-        self._cap()
+        if not self.device.is_cuda:
+            self._limit()
 
     def _warm_step(self, step: int) -> None:
         self.state.step = step
         global_loss(train_step(self.work, self.model, self.optimizer, self._batch("warm", step), self.plan)).item()
 
-    def _cap(self) -> None:
+    def _limit(self) -> None:
+        """Read what the device can give, and put the plan's cap on."""
+        if self.state.room is not None:
+            self.state.room.read()
         cap = self.settings.memory_cap_bytes
         if cap is None:
             return
@@ -162,6 +161,9 @@ class Rank:
             for step in range(self.job.steps):
                 self.measured_step(step, log)
             log.finish()
+        if self.job.kind == "timing":  # no memory of the host is measured in it
+            own = {"end_digest": parameters_digest(self.model.module)}
+            self.journal.write("facts", facts=own | facts_after(self.device))
 
     def measured_step(self, step: int, log: StepLog) -> None:
         """One step with everything the harness does around it: what the overhead benchmark holds against a bare one."""

@@ -47,6 +47,12 @@ def _try(folder: Path, *arguments: str) -> Any:
         return {"unknown": "unreadable", "detail": str(fault)}
 
 
+def top_of(folder: Path) -> Path | None:
+    """The top folder of the checkout around ``folder``; None outside one."""
+    top = _try(folder, "rev-parse", "--show-toplevel")
+    return None if isinstance(top, dict) else Path(top).resolve()
+
+
 def code_pins(folder: Path, paths: tuple[str, ...]) -> dict[str, Any]:
     """``{"commit", "paths": {path: {"object", "dirty"}}}``; what git cannot tell is Unknown with its words.
 

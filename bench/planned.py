@@ -1,7 +1,7 @@
 """Holds a plan against this harness before it is frozen: what it would refuse, or could never measure.
 
 It runs nothing and imports no torch. Whether the plan is sound in itself is the ledger's to say; a plug-in workload's
-own settings (x_...) are its factory's. What plans measure is held against it in :mod:`bench.measured`.
+own settings (x_...) are its factory's. What plans measure is held against it in :mod:`bench.plan_reads`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 
 from bench.curves import read_curves
 from bench.faults import SpecError
-from bench.measured import Fault, Path, Rung, told, unmeasured
+from bench.plan_reads import Finding, Path, Rung, told, unmeasured
+from bench.plan_shape import misshapen
 from bench.search import read_search
 from bench.seeds import seeded
 from bench.settings import check_ladder, check_settings, check_steps
@@ -24,7 +25,7 @@ Raw = dict[str, Any]
 _NO_FREEZE = "0" * 64  # a seed that is derived from it is in range whatever it is
 
 
-def faults(document: Any) -> list[Fault]:
+def findings(document: Any) -> list[Finding]:
     """Everything in ``document`` that this harness would refuse, the first at each place in the plan.
 
     ``document`` is the body that a freeze entry would have, as far as it can be told of a draft: ``plan``, and where
@@ -33,10 +34,12 @@ def faults(document: Any) -> list[Fault]:
     plan = take(document, "plan", dict)
     take(plan, "workload.settings", dict)
     take(plan, "ladder.steps", int)
+    if wrong := list(misshapen(document)):
+        return wrong
     rungs = _rungs(plan)
     found = [*_ladder(plan, rungs), *_changes(plan, rungs), *_handed_over(document, plan, rungs)]
     found += unmeasured(plan, rungs)
-    told_once: dict[Path, Fault] = {}
+    told_once: dict[Path, Finding] = {}
     for fault in found:
         told_once.setdefault(fault.path, fault)  # a shared setting is at fault in every rung, and is told once
     return list(told_once.values())
@@ -52,7 +55,7 @@ def _rungs(plan: Raw) -> list[Rung]:
     return made
 
 
-def _ladder(plan: Raw, rungs: list[Rung]) -> Iterator[Fault]:
+def _ladder(plan: Raw, rungs: list[Rung]) -> Iterator[Finding]:
     for part, low in (("steps", 1), ("each_rung.eval", 0), ("each_rung.save", 0)):
         if fault := _refusal(whole, plan, f"ladder.{part}", low):
             yield told(fault, ("ladder", *part.split(".")))
@@ -70,7 +73,7 @@ def _ladder(plan: Raw, rungs: list[Rung]) -> Iterator[Fault]:
             yield told(fault, rung.place("log_every"))
 
 
-def _settings(rung: Rung, raw: Raw, elsewhere: dict[str, Path]) -> Iterator[Fault]:
+def _settings(rung: Rung, raw: Raw, elsewhere: dict[str, Path]) -> Iterator[Finding]:
     """Each fault of the settings ``raw``; ``elsewhere`` is where those stand that are not the rung's own."""
     left = seeded(raw, _NO_FREEZE, rung.id)
     while fault := _refusal(check_settings, left):
@@ -80,7 +83,7 @@ def _settings(rung: Rung, raw: Raw, elsewhere: dict[str, Path]) -> Iterator[Faul
         left = {key: value for key, value in left.items() if key != fault.where}
 
 
-def _changes(plan: Raw, rungs: list[Rung]) -> Iterator[Fault]:
+def _changes(plan: Raw, rungs: list[Rung]) -> Iterator[Finding]:
     """What the plan declares that a rung may run instead: contingencies, and each item of a bundle on or off."""
     for name, one in optional(plan, "contingencies", dict).items():
         then = take(one, "then", dict)
@@ -98,7 +101,7 @@ def _changes(plan: Raw, rungs: list[Rung]) -> Iterator[Fault]:
                 yield from _switch(rung, item, ("bundles", name, "items", index))
 
 
-def _switch(rung: Rung, item: Raw, path: Path) -> Iterator[Fault]:
+def _switch(rung: Rung, item: Raw, path: Path) -> Iterator[Finding]:
     """An item on, as the rung runs unless it is dropped, whether its own flags say so or not; then off."""
     for part in ("on", "off"):
         raw = {**rung.raw, str(item["flag"]): item.get(part)}
@@ -107,7 +110,7 @@ def _switch(rung: Rung, item: Raw, path: Path) -> Iterator[Fault]:
             return
 
 
-def _new(rung: Rung, raw: Raw, elsewhere: dict[str, Path]) -> Iterator[Fault]:
+def _new(rung: Rung, raw: Raw, elsewhere: dict[str, Path]) -> Iterator[Finding]:
     """Faults of changed settings that the rung's own have not."""
     own = set(_settings(rung, rung.raw, {}))
     return (fault for fault in _settings(rung, raw, elsewhere) if fault not in own)
@@ -120,7 +123,7 @@ def _uneven(raw: Raw, steps: Any) -> SpecError | None:
     return None
 
 
-def _handed_over(document: Raw, plan: Raw, rungs: list[Rung]) -> Iterator[Fault]:
+def _handed_over(document: Raw, plan: Raw, rungs: list[Rung]) -> Iterator[Finding]:
     """Kill conditions, reference curves and what fits, as far as the ledger could resolve them."""
     listed = list(enumerate(optional(plan, "kill", list)))
     if fault := _refusal(kills, plan):

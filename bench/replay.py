@@ -17,7 +17,6 @@ from bench.faults import EnvironmentFault, SpecError
 from bench.job import Job
 from bench.launch import Interrupt, PassResult, run_pass
 from bench.outcome import pass_outcome
-from bench.passes import PEER_TIMEOUT_S
 from bench.seeds import seeded
 from bench.settings import Settings, check_settings
 from bench.spec import Spec, read_spec
@@ -73,7 +72,7 @@ def _whole_samples(steps: int, settings: Settings) -> int:
 
 
 def _made(settings: Settings, steps: int, planned: int, world: int, timeout_s: float) -> PassResult:
-    job = Job("replay", settings, steps, max(planned, steps), 0, 0, PEER_TIMEOUT_S)
+    job = Job("replay", settings, steps, max(planned, steps), 0, 0, settings.peer_timeout_s)
     deadline = time.monotonic() + timeout_s
     with tempfile.TemporaryDirectory(prefix="ledger-replay-") as folder, Interrupt().installed() as interrupt:
         try:

@@ -182,24 +182,27 @@ def _peak(result: RungResult, number: int, phase: str, name: str) -> Any:
     bounded = {failed_in, "run"} | ({"train"} if failed_in in TRAINS_TOO else set())
     own = source[number].outcome or {}
     if outcome["kind"] == "oom" and phase in bounded:
-        limit = own.get("limits", {}).get(name)
-        if own.get("kind") == "oom" and limit is not None:
-            return {
-                "unknown": "oom",
-                "at_least": limit,
-                "detail": "an allocation past the limit in force failed: the run needed more than it",
-            }
+        bound = own.get("limits", {}).get(name)
+        if own.get("kind") == "oom" and bound is not None:
+            return {"unknown": "oom", "at_least": bound, "detail": _bounded(own, bound)}
         return {"unknown": "oom", "detail": "ended because a rank ran out of memory"}
     return None
 
 
+def _bounded(own: dict[str, Any], bound: int) -> str:
+    if bound == own.get("limit_bytes", bound):
+        return "an allocation past the limit in force failed: the run needed more than it"
+    return "an allocation failed: what was seen until then, or held in tensors and asked for, lies below the limit"
+
+
 def _checks(spec: Spec, result: RungResult) -> dict[str, Any]:
     ready = dict(result.timing[0].checks) if result.timing else {}
+    ends = [record.facts.get("end_digest") for record in result.timing]
+    if ends and all(ends):
+        ready["ranks_agree"] = sum(end != ends[0] for end in ends)
     losses = [record.series.get("loss_hex", []) for record in result.timing]
-    if losses and all(losses):
-        ready["ranks_agree"] = sum(len(set(step)) > 1 for step in zip(*losses, strict=False))
-        if result.memory and (short := result.memory[0].series.get("loss_hex")):
-            ready["passes_agree"] = sum(a != b for a, b in zip(short, losses[0], strict=False))
+    if losses and all(losses) and result.memory and (short := result.memory[0].series.get("loss_hex")):
+        ready["passes_agree"] = sum(a != b for a, b in zip(short, losses[0], strict=False))
     if not result.memory:
         ready.setdefault("passes_agree", {"unknown": "not_run", "detail": "there was no memory pass"})
     if not spec.saves:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import socket
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -121,7 +122,8 @@ def _begun(spec: Spec, run_id: str, span: Span, nproc: int, node: Node) -> Begun
     facts = machine_facts() | gpu_facts(is_cuda) | code_facts(home, spec.code_paths) | plan
     began = datetime.strptime(span.began_at, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC).timestamp()
     code = code_pins(home, spec.code_paths)
-    return Begun(run_id, spec.rung, span.began_at, began, nproc, node.count, is_cuda, facts, code)
+    own = (os.getpid(), socket.gethostname())
+    return Begun(run_id, spec.rung, span.began_at, began, nproc, node.count, is_cuda, facts, code, *own)
 
 
 def _lead(spec: Spec, begun: Begun, span: Span, passes: Passes) -> RungResult:

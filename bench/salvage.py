@@ -64,9 +64,7 @@ def salvage(attempt: Path) -> tuple[Path, str]:
         orders = attempt / ORDERS_COPY
         spec = read_spec(attempt / FREEZE_COPY, begun.rung, orders if orders.exists() else None)
     except (OSError, ValueError, BenchError) as fault:
-        hint = "nothing of it can be counted; keep or remove the folder by hand"
-        why = f"the attempt cannot be told from what is left: {fault}"
-        raise EnvironmentFault(why, where=str(attempt), hint=hint) from None
+        raise _untold(attempt, str(fault)) from None
     passes = {kind: found for kind in ("memory", "timing") if (found := _pass(attempt, kind, begun)) is not None}
     outcome = _outcome(passes)
     if (word := read_last_word(attempt)) and outcome["kind"] == "killed":
@@ -80,13 +78,19 @@ def salvage(attempt: Path) -> tuple[Path, str]:
     begun_only = (*attempt.glob("*/outcome*.tmp"), *attempt.glob(f"{Path(LAST_WORD).stem}.tmp"))
     if unfinished := sorted(path.name for path in begun_only):
         late["unfinished_files"] = f"{', '.join(unfinished)}: begun and not ended, as on a full disk"
-    probes = [line["probe"] for line in read_lines(attempt / PROBES)[0] if "probe" in line] if spec.search else None
+    told = [line["probe"] for line in read_lines(attempt / PROBES)[0] if line["is"] == "probe"]
+    probes = told if spec.search else None
     lost = {"unknown": "killed", "detail": "the harness ended in the middle of the search"}
     result = conclude(begun, passes, outcome, utc_text(wall), late, probes, lost if spec.search else None)
     path = attempt / RUN_FILE
     write_run(path, compose(spec, result))
     clear(attempt)
     return path, str(outcome["kind"])
+
+
+def _untold(attempt: Path, why: str) -> EnvironmentFault:
+    hint = "nothing of it can be counted; keep or remove the folder by hand"
+    return EnvironmentFault(f"the attempt cannot be told from what is left: {why}", where=str(attempt), hint=hint)
 
 
 def _outcome(passes: dict[str, PassResult]) -> dict[str, Any]:
@@ -120,6 +124,9 @@ def salvage_all(folder: Path) -> tuple[list[tuple[Path, str]], list[str]]:
             written.append(salvage(attempt))
         except BenchError as fault:
             failed.append(fault.to_text())
+        except Exception as fault:  # one folder that makes no sense must not stand in the way of every later run
+            words = f"{type(fault).__name__}: {fault}"
+            failed.append(_untold(attempt, words).to_text())
     return written, failed
 
 

@@ -58,6 +58,7 @@ class Settings:
     perturb: str = "none"
     perturb_seed: int = 0
     memory_cap_bytes: int | None = None
+    peer_timeout_s: int = 600  # a rank waits as long for another in one collective, as while rank 0 saves
     free: dict[str, Scalar] = field(default_factory=dict)
 
 
@@ -86,6 +87,7 @@ RANGES: dict[str, tuple[int, int]] = {
     "log_every": (1, 1_000_000),
     "perturb_seed": (0, (1 << 53) - 1),
     "memory_cap_bytes": (1, 1 << 50),
+    "peer_timeout_s": (1, 86_400),
 }
 _REALS: dict[str, tuple[float, float, str]] = {
     "lr": (math.ulp(0.0), 10.0, "a number above 0, at most 10"),

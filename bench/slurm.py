@@ -21,17 +21,22 @@ _PATH = re.compile(r"[A-Za-z0-9_.+/-]{1,1024}")
 
 @dataclass(frozen=True)
 class Order:
-    """What to ask of the cluster: ``time`` as [DAYS-]HH:MM:SS; empty texts are left out of the script."""
+    """What to ask of the cluster: ``time`` as [DAYS-]HH:MM:SS; empty texts are left out of the script.
+
+    ``cpus_per_task`` are for all ranks of a node together; ``shared`` lets other jobs onto the nodes.
+    """
 
     freeze: Path
     rung: str
     out: Path
     nodes: int
     gpus_per_node: int
+    cpus_per_task: int
     time: str
     partition: str = ""
     account: str = ""
     orders: Path | None = None
+    shared: bool = False
 
 
 def seconds_of(time: str) -> int:
@@ -64,7 +69,10 @@ def script(order: Order) -> str:
         f"--job-name=ledger-{order.rung}",
         f"--nodes={order.nodes}",
         "--ntasks-per-node=1",
+        f"--cpus-per-task={order.cpus_per_task}",
         f"--gpus-per-node={order.gpus_per_node}",
+        # What another job does on the node would be in every time and every peak.
+        *([] if order.shared else ["--exclusive"]),
         f"--time={order.time}",
         *([f"--partition={order.partition}"] if order.partition else []),
         *([f"--account={order.account}"] if order.account else []),
@@ -81,6 +89,7 @@ def script(order: Order) -> str:
         rung=shlex.quote(order.rung),
         out=shlex.quote(str(out)),
         nproc=order.gpus_per_node,
+        cpus=order.cpus_per_task,
         timeout=limit - LEAD_S,
         orders=f" --orders {shlex.quote(str(order.orders.absolute()))}" if order.orders else "",
     )
@@ -89,7 +98,8 @@ def script(order: Order) -> str:
 _BODY = """\
 # One task a node: it starts one torchrun, which starts a rank a GPU. SLURM sends SIGTERM {lead} s before the limit,
 # and the harness then ends its ranks and writes the run file. The folder must be one that all nodes see, and must
-# exist before the job starts, for its log.
+# exist before the job starts, for its log. srun is given the processors again: since 22.05 it does not take them over
+# from the job, and would leave all ranks of a node on one.
 set -eu
 
 head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
@@ -98,7 +108,7 @@ attempt="$SLURM_JOB_ID.${{SLURM_RESTART_COUNT:-0}}"
 export LEDGER_HEAD="$head" LEDGER_PORT="$port" LEDGER_ATTEMPT="$attempt"
 
 mkdir -p {out}
-srun --kill-on-bad-exit=0 --wait=0 bash -c '
+srun --cpus-per-task={cpus} --kill-on-bad-exit=0 --wait=0 bash -c '
   set -eu
   several=()
   if [ "$SLURM_NNODES" -gt 1 ]; then

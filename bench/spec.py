@@ -71,10 +71,42 @@ def read_spec(path: Path, rung: str, orders: Path | None = None) -> Spec:
         )
     told = NONE if orders is None else read_orders(orders, digest, rung)
     try:
-        return replace(_resolve(parse(data, _HINT), digest, rung, told), entry=data)
+        entry = parse(data, _HINT)
+        frozen = _resolve(entry, digest, rung, NONE)
+        for name in told.rungs.keys() & raw_rungs(entry["body"]["plan"]).keys():
+            _resolve(entry, digest, name, NONE)
     except SpecError as fault:
         fault.where = f"{path}: {fault.where}" if fault.where else str(path)
         raise
+    return replace(frozen if orders is None else _under(entry, frozen, told, orders), entry=data)
+
+
+def _under(entry: Any, frozen: Spec, orders: Orders, path: Path) -> Spec:
+    """The rung as it runs under ``orders``, which are held against every rung that they change.
+
+    What the plan alone has not at fault is theirs, so a SpecError names their file, ``path``, and the place in it.
+    """
+    name = frozen.rung
+    try:
+        for name in (*orders.rungs, frozen.rung):
+            found = _resolve(entry, frozen.freeze, name, orders)
+    except SpecError as fault:
+        fault.where = f"{path}: {_place(orders, name, fault)}"
+        raise
+    return found
+
+
+def _place(orders: Orders, rung: str, fault: SpecError) -> str:
+    """Where in the orders stands what is at fault when ``rung`` is resolved."""
+    if fault.where.startswith("curves"):
+        return fault.where
+    if fault.where == "ladder.rungs":
+        return f"rungs.{fault.found}"
+    setting = next((one for one in (rung, *orders.rungs) if fault.where in orders.settings_of(one)), None)
+    if setting is not None:
+        return f"rungs.{setting}.settings.{fault.where}"
+    # Steps and settings can be at odds with one that the plan froze, which then is what is named.
+    return f"rungs.{rung}" + (f" with {fault.where} as frozen" if fault.where else "")
 
 
 def _resolve(entry: Any, digest: str, rung: str, orders: Orders) -> Spec:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
@@ -33,9 +34,18 @@ def tensor_bytes(tensor: Tensor) -> bytes:
 
 
 def weights_digest(model: nn.Module) -> str:
-    """sha256 over each weight's name, type, shape and bytes, in name order."""
+    """sha256 over each weight's and buffer's name, type, shape and bytes, in name order."""
+    return _digest(model.state_dict())
+
+
+def parameters_digest(model: nn.Module) -> str:
+    """The same of the parameters alone: buffers, such as running means, are each rank's own until the next forward."""
+    return _digest(dict(model.named_parameters()))
+
+
+def _digest(tensors: Mapping[str, Tensor]) -> str:
     hasher = hashlib.sha256()
-    for name, weight in sorted(model.state_dict().items()):
+    for name, weight in sorted(tensors.items()):
         hasher.update(f"{name}\0{weight.dtype}\0{tuple(weight.shape)}\0".encode())
         hasher.update(tensor_bytes(weight))
     return hasher.hexdigest()

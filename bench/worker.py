@@ -16,7 +16,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from bench.failure import Refused, describe, device_ran_out
+from bench.failure import Refused, beside_allocator, describe, device_ran_out
 from bench.job import Job, read_job
 from bench.journal import Journal, hold_outcome, write_outcome
 from bench.state import State
@@ -54,14 +54,19 @@ def main() -> None:
 
 
 def failed(fault: BaseException, state: State, rank: int) -> dict[str, Any]:
-    """The rank's outcome: what happened, where and when; out of memory, also the cap and the limits in force."""
+    """The rank's outcome: what happened, where and when; out of memory, also the cap and the limit in force, and as
+    ``limits`` what that bounds from below (see :meth:`State.bounds`).
+    """
     outcome = {**describe(fault), "rank": rank, "phase": state.phase, "at": time.time()}
     if state.step is not None:
         outcome["step"] = state.step
     if outcome["kind"] == "oom":
         if state.limits:
             outcome["cap_bytes"] = min(state.limits.values())
-        if limits := state.in_force(device_ran_out(fault)):
+        of_device = device_ran_out(fault)
+        if (limit := state.limit(of_device)) is not None:
+            outcome["limit_bytes"] = limit
+        if limits := state.bounds(of_device, outcome.get("needed_bytes"), beside_allocator(fault)):
             outcome["limits"] = limits
     return outcome
 

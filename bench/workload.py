@@ -1,6 +1,6 @@
 """What a model must offer to be measured here, and how a plan's ``package.module:factory`` is found.
 
-The bundled GPT (:mod:`bench.bundled`) offers the same, so nothing in the harness knows one model from another.
+The bundled GPT (:mod:`bench.gpt`) offers the same, so nothing in the harness knows one model from another.
 It is no sandbox: a plan that names a factory runs that code with the rights of whoever runs the plan.
 
 A factory takes a :class:`Request` and returns an object with the six methods of :class:`Workload`;
@@ -104,7 +104,7 @@ def find_factory(name: str) -> tuple[Factory, Callable[[], dict[str, str]]]:
     module or the name in it is not there or is not callable.
     """
     if name == BUNDLED:
-        from bench.bundled import make_gpt
+        from bench.gpt import make_gpt
 
         return make_gpt, lambda: {"workload": BUNDLED}
     module_name, _, attribute = name.partition(":")

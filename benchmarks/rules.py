@@ -1,4 +1,5 @@
-"""What a rule of 2,000 characters over 200 rungs costs to check and to decide, against a small plan, as ratios.
+"""What a rule of 2,000 characters over 200 rungs costs to check and to decide, against a small plan, as ratios; and
+what choosing among 200 rungs costs, or a validity gate for each, against 50 of them.
 
 Everything runs in this process, without a disk: the plan's text is read, checked, and decided over one made-up run a
 rung. It prints the machine with the figures: an absolute time on another machine means nothing.
@@ -73,11 +74,34 @@ def measured(rungs: int, characters: int) -> tuple[float, float]:
     return seconds(lambda: check_bytes(RECORD, text)), seconds(lambda: decide_body(FREEZE, entry, intakes, TOOL))
 
 
+CHOSEN = "select:\n  best: {among: [RUNGS], choose: lowest, metric: step_time, ties: first_listed}\n"
+FEW, MANY = 50, 200
+"""Rungs that are chosen among, or that each have a gate."""
+
+
+def over_arms(rungs: int, block: str) -> float:
+    """Seconds to decide a plan that chooses among so many rungs (``select``), or has a gate for each (``validity``)."""
+    names = [f"r{index}" for index in range(1, rungs)]
+    told = CHOSEN.replace("RUNGS", ", ".join(names))
+    if block == "validity":
+        gates = (f"  v_{one}: {{rung: {one}, when: {one}.step_time <= 9 s, why: x}}\n" for one in names)
+        told = "".join(["validity:\n", *gates])
+    text = plan(rungs, SMALL[1]).replace(b"decision:\n", told.encode() + b"decision:\n")
+    entry = freeze_entry(read_plan(text))
+    runs = [typed_run(run_file(FREEZE, f"r{index}", settings={"n": index})) for index in range(rungs)]
+    intakes = [intake(entry, run) for run in runs]
+    assert decide_body(FREEZE, entry, intakes, TOOL).disposition == "ADOPT"
+    return seconds(lambda: decide_body(FREEZE, entry, intakes, TOOL))
+
+
 def main() -> None:
-    """Print both ratios, and the large plan's times on this machine."""
+    """Print the ratios, and the large plans' times on this machine."""
     small, large = measured(*SMALL), measured(*LARGE)
     for what, one, other in zip(("check", "decide"), small, large, strict=True):
         print(f"{what}: 200 rungs and 2,000 characters / 2 rungs = {other / one:.0f} ({other:.3f} s here)")
+    for block in ("select", "validity"):
+        one, other = over_arms(FEW, block), over_arms(MANY, block)
+        print(f"decide with {block}: {MANY} rungs / {FEW} rungs = {other / one:.1f} ({other:.3f} s here)")
     print(f"medians of {ROUNDS}, Python {platform.python_version()}, {platform.machine()}")
 
 

@@ -8,7 +8,11 @@
     ledger ingest *.run.json
     ledger decide 2026-12-sort
 
-It needs nothing but Python. The plan:
+It needs nothing but Python, and git where the plan pins code: then commit this file, and add to the plan
+
+    code: {paths: [own_harness.py]}
+
+A run that does not say which code it had of a pinned path never counts. The plan:
 
     schema: ledger/prereg/v1
     id: 2026-12-sort
@@ -40,6 +44,7 @@ import json
 import platform
 import random
 import secrets
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -69,6 +74,23 @@ def measure(method: str, calls: int) -> list[int]:
     return taken
 
 
+def git(*words: str) -> str | None:
+    """What git says, or None when it cannot."""
+    done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def code(pinned: list[str]) -> dict[str, Any]:
+    """The commit, and of each path that the plan pins its git object at HEAD and whether it was changed since."""
+    unknown = {"unknown": "not_recorded"}
+    paths = {}
+    for path in pinned:
+        changes = git("status", "--porcelain", "--", path)
+        dirty = unknown if changes is None else bool(changes)
+        paths[path] = {"object": git("rev-parse", f"HEAD:{path}") or unknown, "dirty": dirty}
+    return {"commit": git("rev-parse", "HEAD") or unknown, "paths": paths}
+
+
 def main() -> None:
     """Run one rung and write ``<run id>.run.json`` here."""
     freeze, rung_id = Path(sys.argv[1]).read_bytes(), sys.argv[2]
@@ -85,7 +107,7 @@ def main() -> None:
         "outcome": {"kind": "ok"},
         "settings": rung["flags"],
         "harness": {"name": "own-harness", "version": "1"},
-        "code": {"commit": {"unknown": "not_recorded"}},
+        "code": code(plan.get("code", {}).get("paths", [])),
         "facts": {
             "device": "cpu",
             "python": platform.python_version(),

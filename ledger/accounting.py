@@ -92,10 +92,12 @@ def account(plan: Prereg, intakes: Sequence[Intake], barred: Mapping[str, str] |
     short: dict[str, str] = {}
     # A rung that runs only if a guard is ambiguous runs once, whatever the others do.
     fewest = {rung.id: (plan.ladder.pool_of or 1) if rung.run_if is None else 1 for rung in plan.ladder.rungs}
+    answers: dict[str, list[tuple[Intake, Judged]]] = {}
+    for one, judged in ordered:
+        if judged.standing == "counted" or judged.open:
+            answers.setdefault(one.body.rung, []).append((one, judged))
     for rung in plan.ladder.rungs:
-        own = [
-            pair for pair in ordered if pair[0].body.rung == rung.id and (pair[1].standing == "counted" or pair[1].open)
-        ]
+        own = answers.get(rung.id, [])
         own = own[: plan.ladder.pool_of] if plan.ladder.pools else own[:1]
         doubt = next(((one, judged) for one, judged in own if judged.open), None)
         if doubt:
@@ -105,7 +107,8 @@ def account(plan: Prereg, intakes: Sequence[Intake], barred: Mapping[str, str] |
             short[rung.id] = _too_few(rung.id, len(own), fewest[rung.id])
         elif own:
             pools[rung.id] = tuple(one for one, _ in own)
-    standings = tuple(_standing(plan, one, judged, pools, {**doubts, **short}) for one, judged in ordered)
+    unsure = {**doubts, **short}
+    standings = tuple(_standing(plan, one, judged, pools, unsure) for one, judged in ordered)
     return Account(
         standings,
         counted={rung: pool[0] for rung, pool in pools.items()},

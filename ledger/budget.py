@@ -58,9 +58,14 @@ def rung_seconds(plan: Prereg, rung: str, step: Fraction) -> Fraction:
 
 def besides_steps(plan: Prereg, counts: Exercised) -> Fraction:
     """Seconds of a load, and of the evaluations and saves that were exercised, as the budget has them."""
+    return besides(plan, 1, counts.eval, counts.save)
+
+
+def besides(plan: Prereg, loads: int, evals: int, saves: int) -> Fraction:
+    """Seconds of so many loads, evaluations and saves, as the budget has them; a budget is needed."""
     assert plan.budget is not None
     load = None if plan.budget.load == "unknown" else plan.budget.load
-    named = ((1, load), (counts.eval, plan.budget.eval), (counts.save, plan.budget.save))
+    named = ((loads, load), (evals, plan.budget.eval), (saves, plan.budget.save))
     return sum((count * parse_quantity(text).base for count, text in named if text is not None), Fraction(0))
 
 

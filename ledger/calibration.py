@@ -67,7 +67,7 @@ class Calibration:
 def predictions_of(record_id: str, plan: Prereg, entries: Sequence[tuple[str, Entry]]) -> list[Prediction]:
     """The predictions of a frozen record's plan, with what the decision that stands made of them."""
     deciding = standing_decisions(entries)
-    scored = deciding[-1][1].body.expectations if deciding and not contest(deciding) else {}
+    scored = deciding[-1][1].body.expectations if deciding and not contest(deciding, entries) else {}
     retired = retirement(entries) is not None
     return [
         Prediction(record_id, one.id, fraction_of(one.confidence), scored.get(one.id, "open"), retired)

@@ -5,9 +5,7 @@ A fact that neither side could have (no GPU model on a CPU) agrees; a fact that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from itertools import combinations
+from collections.abc import Mapping, Sequence
 
 from ledger.model.plan import Prereg
 from ledger.model.run import Fact, Run, UnknownFact
@@ -46,7 +44,7 @@ def differences(
     ``series`` names what is compared besides the plan's metrics; ``but`` names facts that may differ. Without
     ``settings`` those are left alone: a run of an earlier record was given its own.
     """
-    ours, theirs = _facts(first), _facts(second)
+    ours, theirs = facts_of(first), facts_of(second)
     declared = _by_revision(plan, first, second)
     found = [
         f"{name}: {first.rung} has {_words(ours.get(name))}, {second.rung} has {_words(theirs.get(name))}"
@@ -57,11 +55,15 @@ def differences(
 
 
 _OF_CODE = frozenset({"commit", "code_tree", "workload_file_digest", "workload_source_digest"})
+CODE_FACTS = _OF_CODE | {"harness_source_digest"}
+"""Facts in which runs of two rungs may differ where the plan has them run different code."""
 _HARNESS = "bench"  # the folder of the bundled harness in a repository that holds it
 
 
 def _by_revision(plan: Prereg, first: Run, second: Run) -> frozenset[str]:
     """Facts in which two runs differ because the plan has their rungs run different code, and they did."""
+    if not any(rung.revision for rung in plan.ladder.rungs):
+        return frozenset()
     refs = _revisions(plan)
     if refs.get(first.rung) == refs.get(second.rung):
         return frozenset()
@@ -72,7 +74,7 @@ def _by_revision(plan: Prereg, first: Run, second: Run) -> frozenset[str]:
     ]
     # Another harness is declared only where it is among the pinned paths; else it is another way of measuring.
     harness = any(_HARNESS in path.split("/") or path in (".", "./") for path in apart)
-    return frozenset() if not apart else _OF_CODE | {"harness_source_digest"} if harness else _OF_CODE
+    return frozenset() if not apart else CODE_FACTS if harness else _OF_CODE
 
 
 def _revisions(plan: Prereg) -> dict[str, str | None]:
@@ -90,7 +92,7 @@ def _knows(run: Run, name: str) -> bool:
     return name in run.facts and not isinstance(run.facts[name], UnknownFact)
 
 
-def _facts(run: Run) -> dict[str, Fact]:
+def facts_of(run: Run) -> dict[str, Fact]:
     """A run's facts by name; ``commit`` is that of the code that ran, unless the harness states its own."""
     return {"commit": run.code.commit, **run.facts}
 
@@ -117,15 +119,21 @@ def _settings(plan: Prereg, first: Run, second: Run) -> list[str]:
     ]
 
 
-_MEASURED_BY = {"method": "method", "unit": "unit", "steps a sample": "steps_per_sample"}
+MEASURED_BY = {"method": "method", "unit": "unit", "steps a sample": "steps_per_sample"}
+"""What says how a series or value was measured: the words for each field of its definition."""
+
+
+def sources_of(plan: Prereg, series: Sequence[str] = ()) -> list[str]:
+    """The series and values that the plan's metrics are read off, and ``series``; sorted."""
+    return sorted({*series, *(str(metric.series or metric.value) for metric in plan.metrics.values())})
 
 
 def _methods(plan: Prereg, first: Run, second: Run, series: Sequence[str]) -> list[str]:
     """A metric measured in two ways is two metrics."""
     found = []
-    for name in sorted({*series, *(str(metric.series or metric.value) for metric in plan.metrics.values())}):
+    for name in sources_of(plan, series):
         one, other = first.definitions.get(name), second.definitions.get(name)
-        for what, field in _MEASURED_BY.items() if one and other else ():
+        for what, field in MEASURED_BY.items() if one and other else ():
             # One step a sample goes without saying.
             ours, theirs = getattr(one, field) or 1, getattr(other, field) or 1
             if ours != theirs:
@@ -139,11 +147,22 @@ _CHANGES_BY_ITSELF = (
 )
 
 
+TREE_FACTS = frozenset({"code_tree", "code_diff_digest"})
+"""Facts about the whole working tree: taking a run in changes them, since the record lies in it."""
+
+
+def pins_no_code(plan: Prereg) -> bool:
+    """Whether the plan leaves open which code runs."""
+    return plan.code is None and not any(rung.revision for rung in plan.ladder.rungs)
+
+
 def unheld_facts(plan: Prereg, runs: Sequence[Run]) -> list[str]:
     """Facts that differ between runs and that nothing holds against them, in words; for a reader to judge."""
     held = set(DEFAULT_FACTS if plan.comparable is None else plan.comparable)
     found = []
-    for name in sorted({name for run in runs for name in run.facts} - held):
+    for name in sorted(
+        {name for run in runs for name in run.facts} - held - (TREE_FACTS if pins_no_code(plan) else set())
+    ):
         values = {run.rung: run.facts[name] for run in runs if _knows(run, name)}
         if _differ(plan, name, values) and not name.startswith(_CHANGES_BY_ITSELF):
             found.append(f"{name} ({', '.join(f'{rung} {value!r}' for rung, value in values.items())})")
@@ -159,27 +178,14 @@ def _differ(plan: Prereg, name: str, values: Mapping[str, Fact]) -> bool:
     return any(len(ones) > 1 for ones in seen.values())
 
 
-def incomparable_pairs(plan: Prereg, runs: Mapping[str, Run]) -> dict[frozenset[str], str]:
-    """Each pair of rungs whose runs may not be compared, with what disagrees."""
-    pairs: dict[frozenset[str], str] = {}
-    for one, other in combinations(sorted(runs), 2):
-        if found := differences(plan, runs[one], runs[other]):
-            pairs[frozenset((one, other))] = "; ".join(found)
-    return pairs
-
-
-def comparing(plan: Prereg, runs: Mapping[str, Run]) -> Callable[[Iterable[str]], str | None]:
-    """Asked for some rungs, what keeps any two of them apart, in words; each pair is looked at once, when asked for."""
-
-    @cache
-    def pair(one: str, other: str) -> str:
-        return "; ".join(differences(plan, runs[one], runs[other]))
-
-    def apart(rungs: Iterable[str]) -> str | None:
-        present = sorted(set(rungs) & runs.keys())
-        return "; ".join(filter(None, (pair(*two) for two in combinations(present, 2)))) or None
-
-    return apart
+def other_machine(first: Run, second: Run) -> list[str]:
+    """The facts about the machine in which two runs differ, in words with both values; empty when they do not."""
+    ours, theirs = facts_of(first), facts_of(second)
+    return [
+        f"{name}: {first.rung} has {_words(ours.get(name))}, {second.rung} has {_words(theirs.get(name))}"
+        for name in ("device", "gpu_model", "cpu_model", "torch", "driver")
+        if any(_knows(run, name) for run in (first, second)) and not _agree(ours.get(name), theirs.get(name))
+    ]
 
 
 def _words(fact: Fact | None) -> str:

@@ -17,7 +17,7 @@ from ledger.model.values import Unknown, measured
 from ledger.overlay import RunByRung, failed, overlay_points, reruns_of, ulp32, unknown_point
 from ledger.units import fraction_of
 
-__all__ = ["RunByRung", "evaluate_guard", "oracle_point", "reruns_of", "ulp32"]
+__all__ = ["RunByRung", "check_point", "evaluate_guard", "oracle_point", "reruns_of", "ulp32"]
 
 _SEVERITY = ("pass", "ambiguous", "unknown", "fail")
 
@@ -39,11 +39,16 @@ def _oracle(guard: OracleGuard, runs: RunByRung) -> list[GuardPoint]:
 
 def oracle_point(rung: str, check: str, limit: Fraction, run: Run | Unknown | None) -> GuardPoint:
     """A check of ``run``'s file held against ``limit`` by its size; unknown, with the reason, where it has none."""
-    what, frozen = f"check {check}", measured(limit, "1")
     if not isinstance(run, Run):
-        return unknown_point(rung, what, run or Unknown(unknown="not_run"))
+        return unknown_point(rung, f"check {check}", run or Unknown(unknown="not_run"))
     if run.outcome.kind != "ok":
-        return unknown_point(rung, what, failed(run))
+        return unknown_point(rung, f"check {check}", failed(run))
+    return check_point(rung, check, limit, run)
+
+
+def check_point(rung: str, check: str, limit: Fraction, run: Run) -> GuardPoint:
+    """The same of a run however it ended."""
+    what, frozen = f"check {check}", measured(limit, "1")
     if check not in run.checks:
         return unknown_point(rung, what, Unknown(unknown="missing", detail=f"the run file has no check {check}"))
     value = run.checks[check].value

@@ -5,6 +5,7 @@ Nothing of it is imported here; the two meet in the freeze entry that goes in an
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import shutil
@@ -76,7 +77,9 @@ class Harness:
         # Prose goes into a file: a pipe that nobody reads while events come in would fill up and stop the harness.
         with tempfile.TemporaryFile() as spoken:
             with (
-                subprocess.Popen(command, stdout=subprocess.PIPE, stderr=spoken, cwd=cwd, env=env) as process,
+                subprocess.Popen(
+                    command, stdout=subprocess.PIPE, stderr=spoken, cwd=cwd, env=env, preexec_fn=_told_with_us()
+                ) as process,
                 _interrupts_go_to(process) as interrupts,
             ):
                 assert process.stdout is not None
@@ -101,21 +104,23 @@ class Harness:
         except (KeyError, TypeError):
             raise _no_answer("check", "another answer than problems") from None
 
-    def replay(self, freeze: Path, rung: str, run: Path, steps: int, cwd: Path) -> dict[str, Any]:
+    def replay(
+        self, freeze: Path, rung: str, run: Path, steps: int, cwd: Path, environment: Mapping[str, str]
+    ) -> dict[str, Any]:
         """The first ``steps`` steps of a run, made again on this machine's CPU: series, facts and harness source.
 
-        Raises EnvironmentFault ``harness_failed``, in the harness's own words, when it cannot.
+        ``cwd`` and ``environment`` as for :meth:`run`. Raises EnvironmentFault ``harness_failed``, in the harness's own
+        words, when it cannot.
         """
+        env = {**os.environ, **environment}
         where = ("--freeze", str(freeze), "--rung", rung, "--run", str(run), "--steps", str(steps))
-        return self._ask("replay", *where, cwd=cwd, seconds=REPLAY_SECONDS)
+        return self._ask("replay", *where, cwd=cwd, env=env)
 
-    def _ask(
-        self, *words: str, given: bytes = b"", cwd: Path | None = None, seconds: float = REPLAY_SECONDS
-    ) -> dict[str, Any]:
+    def _ask(self, *words: str, given: bytes = b"", seconds: float = REPLAY_SECONDS, **place: Any) -> dict[str, Any]:
         """The JSON object that a command prints, whether it exits by 0 or by 2."""
         command = [self.program, *words]
         try:
-            done = subprocess.run(command, input=given, capture_output=True, cwd=cwd, timeout=seconds, check=False)
+            done = subprocess.run(command, input=given, capture_output=True, timeout=seconds, check=False, **place)
             answer = json.loads(done.stdout)
         except subprocess.TimeoutExpired:
             raise _no_answer(words[0], f"no answer within {seconds:g} s") from None
@@ -168,6 +173,23 @@ class _interrupts_go_to:
         self.came = True
         if self._process.poll() is None:
             self._process.send_signal(number)
+
+
+def _told_with_us() -> Callable[[], object] | None:
+    """What has Linux send the harness a SIGTERM when this process dies, however it does; None elsewhere.
+
+    It then ends its run and writes the run file. Elsewhere it notices at its next word, by the closed pipe.
+    """
+    if sys.platform != "linux":
+        return None
+    prctl, own = ctypes.CDLL(None).prctl, os.getpid()
+
+    def before_it_starts() -> None:
+        prctl(1, signal.SIGTERM)  # prctl(2): PR_SET_PDEATHSIG
+        if os.getppid() != own:  # it died before that
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    return before_it_starts
 
 
 def find_harness() -> Harness:

@@ -53,7 +53,7 @@ def standing(
     freeze = next((digest for digest, entry in entries if isinstance(entry, FreezeEntry)), None)
     deciding = standing_decisions(entries)
     rungs = rungs or _rungs(plan, entries)
-    contested = contest(deciding)
+    contested = contest(deciding, entries)
     retired = retirement(entries)
     decided = deciding[-1] if deciding and retired is None else None
     late = bool(plan and plan.due and plan.due < today and (decided is None or contested)) and retired is None
@@ -67,20 +67,25 @@ def standing(
         complete_rungs=rungs.complete,
         waiting_rungs=rungs.waiting,
         retired_because=retired[1] if retired else None,
-        labels=_labels(decided, entries) if decided and not contested else (),
+        labels=decided[1].body.labels or () if decided and not contested else (),
     )
 
 
-def _labels(decided: tuple[str, DecideEntry], entries: Sequence[tuple[str, Entry]]) -> tuple[str, ...]:
-    """What the result is called because of the contingencies that it was decided under."""
-    under = set(decided[1].body.amendments or ())
-    called = (one.body.label for key, one in entries if key in under and isinstance(one, ContingencyEntry))
-    return tuple(dict.fromkeys(called))
+def contest(deciding: Sequence[tuple[str, DecideEntry]], entries: Sequence[tuple[str, Entry]] = ()) -> bool:
+    """Whether standing decisions disagree, or something of ``entries`` fired on a branch beside one."""
+    return len({entry.body.disposition for _, entry in deciding}) > 1 or bool(fired_beside(entries))
 
 
-def contest(deciding: Sequence[tuple[str, DecideEntry]]) -> bool:
-    """Whether standing decisions disagree."""
-    return len({entry.body.disposition for _, entry in deciding}) > 1
+def fired_beside(entries: Sequence[tuple[str, Entry]]) -> list[tuple[str, str]]:
+    """Each contingency entry, and a decision that lacks nothing and did not see that contingency fire."""
+    parents = {digest: set(entry.parents) for digest, entry in entries}
+    fired = {digest: entry.body.contingency for digest, entry in entries if isinstance(entry, ContingencyEntry)}
+    found = []
+    for decide, entry in entries if fired else ():
+        if isinstance(entry, DecideEntry) and not may_decide_again(entry):
+            seen = {fired[one] for one in ancestors_of(decide, parents) & fired.keys()}
+            found += [(one, decide) for one, name in fired.items() if name not in seen]
+    return found
 
 
 def retirement(entries: Sequence[tuple[str, Entry]]) -> tuple[State, str] | None:

@@ -6,6 +6,7 @@ It rewrites text and judges nothing; what comes out reads as exactly the plan th
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,6 +36,13 @@ def rewritten(text: bytes, wanted: Mapping[str, Any]) -> bytes:
     out = io.BytesIO()
     yaml.dump(document, out)
     return out.getvalue()
+
+
+def in_comments(text: str, old: str, new: str) -> str:
+    """``text`` with the record ``old`` called ``new`` in the commands that comments give; prose keeps its own."""
+    command = re.compile(rf"(ledger [a-z-]+ ){re.escape(old)}(?![\w-])")
+    lines = text.splitlines(keepends=True)
+    return "".join(command.sub(rf"\g<1>{new}", line) if line.lstrip().startswith("#") else line for line in lines)
 
 
 def _put(document: Any, key: str, value: Any) -> None:

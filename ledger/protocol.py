@@ -102,7 +102,7 @@ def protocol(freeze: tuple[str, FreezeEntry], entries: Iterable[Numbered]) -> Pr
     plan = body.plan
     if changed or any(amend.body.changes for _, amend in amends):
         plan = updates["plan"] = _plan(document)
-    fired = fired_in(plan, changed)
+    fired = fired_in(plan, [freeze, *changed])
     if fired:
         updates["cost"] = budget.estimate(plan)
     amended = entry.model_copy(update={"body": body.model_copy(update=updates)})

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 from ledger import budget
 from ledger.guards import evaluate_guard, reruns_of
@@ -17,17 +18,21 @@ from ledger.model.ladder import Rung
 from ledger.model.plan import Prereg
 from ledger.model.run import Run
 from ledger.model.values import Unknown
-from ledger.units import display, parse_quantity
+from ledger.units import display, number_of, parse_quantity
 
 
 @dataclass(frozen=True)
 class Attempted:
-    """An attempt of a rung under the present freeze; ``complete`` as intake would say it."""
+    """An attempt of a rung under the present freeze; ``complete`` where it needs no other in its place.
+
+    ``paces`` is false of one that must not say what a step takes, because it does not count.
+    """
 
     run: Run
     complete: bool
+    paces: bool = True
 
-    @property
+    @cached_property
     def seconds(self) -> Fraction:
         """Wall time from start to end, loading included."""
         began, ended = (dt.datetime.fromisoformat(time) for time in (self.run.began_at, self.run.ended_at))
@@ -68,7 +73,8 @@ def turns(plan: Prereg, attempted: Sequence[Attempted], unopened: Mapping[str, s
     done.update({one.run.rung: plan.ladder.times for one in attempted if one.run.outcome.curve is not None})
     waiting: list[Turn] = []
     for part in _parts(plan):
-        for number in range(plan.ladder.times):
+        made = min((done[rung.id] for rung in part if rung.run_if is None), default=plan.ladder.times)
+        for number in range(made, plan.ladder.times):
             for rung in part if number % 2 == 0 else part[::-1]:
                 if rung.run_if is None and done[rung.id] <= number:
                     waiting.append(Turn(rung, number + 1))
@@ -76,7 +82,8 @@ def turns(plan: Prereg, attempted: Sequence[Attempted], unopened: Mapping[str, s
             if rung.run_if is not None and not done[rung.id]:
                 more_to_come = any(turn.left_out is None for turn in waiting)
                 waiting.append(Turn(rung, 1, _condition(plan, rung, attempted, more_to_come)))
-    return [replace(turn, left_out=(unopened or {}).get(turn.rung.id, turn.left_out)) for turn in waiting]
+    shut = unopened or {}
+    return [replace(turn, left_out=shut[turn.rung.id]) if turn.rung.id in shut else turn for turn in waiting]
 
 
 def _parts(plan: Prereg) -> list[tuple[Rung, ...]]:
@@ -143,20 +150,37 @@ def spending(plan: Prereg, attempted: Sequence[Attempted], remaining: Sequence[s
     devices = plan.budget.devices if gate.unit.dimension == budget.GPU_TIME.dimension else 1
     spent = sum((one.seconds for one in attempted), Fraction(0)) * devices
     step = seconds_a_step(plan, attempted)
-    projected = spent + sum((budget.rung_seconds(plan, rung, step) for rung in remaining), Fraction(0)) * devices
+    steps_of = {rung.id: rung.steps or plan.ladder.steps for rung in plan.ladder.rungs}
+    as_long = Counter(steps_of[rung] for rung in remaining)
+    one_of = {steps_of[rung]: rung for rung in remaining}
+    coming = sum(
+        (budget.rung_seconds(plan, one_of[steps], step) * count for steps, count in as_long.items()), Fraction(0)
+    )
+    projected = spent + coming * devices
     words = (
-        f"spent {display(spent, gate.unit)} in {len(attempted)} attempts, loads included; "
+        f"spent {display(spent, gate.unit)} in {number_of(len(attempted), 'attempt')}, loads included; "
         f"projected {display(projected, gate.unit)} of a gate of {display(gate.base, gate.unit)}"
     )
     return Spent(spent, projected, gate.base, words)
 
 
 def seconds_a_step(plan: Prereg, attempted: Sequence[Attempted]) -> Fraction:
-    """What a step took: the time of all attempts, less the loads, evaluations and saves that the budget states.
+    """What a step took: the time of attempts that count, less the loads, evaluations and saves that the budget states.
 
-    The plan's own figure before any step was made; a budget is needed.
+    The plan's own figure before there is one; a budget is needed.
     """
-    steps = sum(one.run.counts.steps for one in attempted)
-    besides = sum((budget.besides_steps(plan, one.run.counts) for one in attempted), Fraction(0))
-    took = sum((one.seconds for one in attempted), Fraction(0))
+    counted = paced(attempted)
+    steps = sum(one.run.counts.steps for one in counted)
+    evals, saves = (sum(getattr(one.run.counts, what) for one in counted) for what in ("eval", "save"))
+    besides = budget.besides(plan, len(counted), evals, saves)
+    took = sum((one.seconds for one in counted), Fraction(0))
     return max(took - besides, Fraction(0)) / steps if steps else budget.step_seconds(plan)
+
+
+def paced(attempted: Sequence[Attempted]) -> list[Attempted]:
+    """The attempts that say what a step takes: they count, and ran to their end. Others only cost what they took."""
+    return [
+        one
+        for one in attempted
+        if one.complete and one.paces and one.run.outcome.kind == "ok" and one.run.counts.steps > 0
+    ]

@@ -1,4 +1,4 @@
-"""Why a record cannot decide: amendments of what decides that a run, or each other, did not see.
+"""Why a record cannot decide: what changed the plan on one branch, and a run or decision on another did not see.
 
 Pure. What may be amended, and when, is ``ledger/protocol.py``'s to say.
 """
@@ -8,17 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ledger.errors import Problem
-from ledger.lifecycle import ancestors_of
+from ledger.lifecycle import ancestors_of, fired_beside
 from ledger.model.entries import FreezeEntry, RunEntry
 from ledger.model.events import AmendEntry
 from ledger.protocol import Numbered, changed_by, decides_differently, protocol
 
 
 def spoilt(freeze: tuple[str, FreezeEntry], entries: Sequence[Numbered]) -> list[Problem]:
-    """Why the record cannot decide: amendments of what decides that a run, or each other, did not see."""
+    """Why the record cannot decide: amendments of what decides that a run, or each other, did not see; contingencies
+    that a decision did not see."""
     parents = {key: set(entry.parents) for key, entry in entries}
     deciding = list(_deciding(freeze, entries, parents))
-    return [*_beside_runs(deciding, entries, parents), *_beside_each_other(deciding, parents)]
+    apart = [*_beside_runs(deciding, entries, parents), *_beside_each_other(deciding, parents)]
+    return [*apart, *_beside_decisions(entries)]
 
 
 def _deciding(
@@ -62,4 +64,16 @@ def _beside_each_other(deciding: Sequence[str], parents: Mapping[str, set[str]])
             expected="one line of amendments",
             found=", ".join(newest),
             hint="amend what decides once more, so that one amendment follows both; before any run is taken in",
+        )
+
+
+def _beside_decisions(entries: Sequence[Numbered]) -> Iterator[Problem]:
+    for key, decide in fired_beside(entries):
+        yield Problem(
+            "fired_beside_decision",
+            "a contingency fired beside a decision, not before it",
+            where=f"contingency {key}",
+            expected=f"decide {decide} to follow it",
+            found="a decision on another branch, which did not see it",
+            hint="neither stands: a new question is a new record, ledger draft NEW-ID --supersedes this one",
         )

@@ -220,3 +220,10 @@ def _scientific(value: Fraction, digits: int) -> str:
     if scaled >= 10**digits:
         magnitude, scaled = magnitude + 1, scaled // 10
     return ("-" if value < 0 else "") + f"{_pointed(str(scaled), digits - 1)}e{magnitude:+d}"
+
+
+def number_of(number: int, word: str) -> str:
+    """``1 run``, ``2 runs``, ``3 entries``."""
+    if number == 1:
+        return f"1 {word}"
+    return f"{number} {word[:-1]}ies" if word.endswith("y") else f"{number} {word}s"

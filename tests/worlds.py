@@ -194,9 +194,9 @@ class World:
             path = self.write_run(run, f"run-{index}-{digest(json.dumps(run).encode())[:8]}.json")
             self.ok("ingest", path)
 
-    def decide(self) -> dict[str, Any]:
+    def decide(self, *options: str) -> dict[str, Any]:
         """Decide, and the decision as JSON."""
-        decided: dict[str, Any] = json.loads(self.ok("decide", RECORD, "--json").stdout)
+        decided: dict[str, Any] = json.loads(self.ok("decide", RECORD, "--json", *options).stdout)
         return decided
 
     def git(self, *args: str) -> str:

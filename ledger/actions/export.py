@@ -78,5 +78,10 @@ def _result(ledger: Ledger, source: Record) -> CarriedResult:
     key, entry = deciding[-1]
     body = entry.body
     return CarriedResult(
-        record=source.id, decide=key, disposition=body.disposition, why=body.why, values=body.descriptive
+        record=source.id,
+        decide=key,
+        disposition=body.disposition,
+        labels=body.labels,
+        why=body.why,
+        values=body.descriptive,
     )

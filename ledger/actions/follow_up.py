@@ -47,6 +47,7 @@ def follow_up(
         done = found[name].done
         for key, entry in loaded.entries:
             if key == done and isinstance(entry, FollowUpEntry):
+                _refuse_other_words(record.id, entry.body, result, evidence)
                 return Done(record.id, key, entry.body, True, left)
         deciding = decision_of(loaded.entries)
         assert deciding is not None  # nothing is owed without one
@@ -60,3 +61,17 @@ def follow_up(
             tool=THIS_TOOL,
         )
         return Done(record.id, record.append("followup", at, body.to_json(), by).digest, body, False, left)
+
+
+def _refuse_other_words(record_id: str, told: FollowUpBody, result: str, evidence: Evidence) -> None:
+    """Raise StateError where something else is said of what was done than the entry that is there says."""
+    if (told.result, told.evidence) == (result, evidence):
+        return
+    raise StateError(
+        "already_done",
+        f"{told.follow_up} was done already, with another result or other evidence",
+        where=record_id,
+        expected=f"what was said then: {told.result}",
+        found=result if result != told.result else "other evidence",
+        hint=f"what was said stays; say what is new besides: ledger deviate {record_id} --what ... --why ...",
+    )

@@ -42,7 +42,7 @@ def freeze(ledger: Ledger, record: Record, at: str, by: Mapping[str, str] | None
                 found=f"freeze {loaded.frozen.digest}",
                 hint="a changed plan is a new record: ledger draft NEW-ID",
             )
-        plan = _sound_plan(record.id, loaded.prereg)
+        plan = _sound_plan(record.id, loaded.prereg, at[:10])
         old = check_superseded(ledger, plan.supersedes) if plan.supersedes else None
         repo = vcs.open_repo(ledger.root)
         if commit and repo is None:
@@ -84,8 +84,8 @@ def _completed(ledger: Ledger, loaded: Loaded, at: str, by: Mapping[str, str] | 
     return stored if marked else None
 
 
-def _sound_plan(record_id: str, prereg: bytes) -> Prereg:
-    checked = check_bytes(record_id, prereg, ask_harness=True)
+def _sound_plan(record_id: str, prereg: bytes, today: str) -> Prereg:
+    checked = check_bytes(record_id, prereg, ask_harness=True, today=today)
     if errors := checked.of("error"):
         raise InputError.of(errors)
     if blockers := checked.of("blocker"):

@@ -36,6 +36,8 @@ def gate(
 
     Raises InputError for a name that is no outcome of the plan, IntegrityError when the record does not verify.
     """
+    if not any(record.entries_dir.glob("*")):
+        Loaded(record).need_frozen("gate")
     report = verify_record(record, head=None, repo=vcs.open_repo(ledger.root))
     if report.failed:
         raise IntegrityError.of([problem for check in report.failed for problem in check.problems])
@@ -66,12 +68,13 @@ def _answer(loaded: Loaded, required: tuple[str, ...], today: str) -> Gated:
     if standing.retired_because is not None:
         return Gated(loaded.record.id, None, required, ExitCode.NO, f"the record was {standing.retired_because}")
     if found is None:
+        apart = loaded.decisions and loaded.spoilt
         return Gated(
             loaded.record.id,
             None,
             required,
             ExitCode.UNKNOWN,
-            f"no decision stands: the record is {standing.state}",
+            f"no decision stands: the record is {standing.state}" + (f" ({loaded.spoilt[0].what})" if apart else ""),
         )
     called = f", labelled {', '.join(standing.labels)}" if standing.labels else ""
     if found in required:

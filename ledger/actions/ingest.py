@@ -6,11 +6,13 @@ file, and other bytes for a run that is already here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ledger.actions.given import RUN_MAX_BYTES, read_given, read_run
+from ledger.actions.outlook import outlook
 from ledger.actions.reading import THIS_TOOL, Loaded
 from ledger.canonical import digest
 from ledger.derive import kept_as, run_body
@@ -28,6 +30,66 @@ class Ingested:
     entry: str
     body: RunBody
     already: bool
+    outlook: tuple[str, ...] = ()
+    """Of a preview: what the run would add besides its metrics, in words."""
+
+
+def in_order(paths: Iterable[Path]) -> list[Path]:
+    """Run files in the order in which their runs began, as they are to be taken in; first what is no run file."""
+
+    def began(path: Path) -> tuple[str, str]:
+        try:
+            run = read_run(read_given(path, max_bytes=RUN_MAX_BYTES))
+        except LedgerError:  # taking it in says what is wrong with it
+            return "", ""
+        return run.began_at, run.run_id
+
+    return sorted(paths, key=began)
+
+
+class Taking:
+    """The run files of one command: each record is read once, under its lock, which is held until the block ends."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._held = ExitStack()
+        self._locked: dict[str, tuple[Record, Loaded]] = {}
+        self._looked_at: dict[str, Loaded] = {}
+
+    def __enter__(self) -> Taking:
+        return self
+
+    def __exit__(self, *told: object) -> None:
+        self._locked = {}
+        self._held.close()
+
+    def ingest(self, path: Path, at: str, by: Mapping[str, str] | None) -> Ingested:
+        """Take in the run file at ``path``; see :func:`ingest`."""
+        run, record, data = _opened(self._ledger, path)
+        record, loaded = self._lock(record)
+        found = _derived(loaded, run, data, at)
+        if found.already:
+            return found
+        with record.new_blob(data):
+            stored = record.append("run", at, found.body.to_json(), by)
+        loaded.added(stored, run)
+        return Ingested(record.id, stored.digest, found.body, already=False)
+
+    def preview(self, path: Path, at: str) -> Ingested:
+        """What taking in the run file would give; see :func:`preview`."""
+        run, record, data = _opened(self._ledger, path)
+        if record.id not in self._looked_at:
+            self._looked_at[record.id] = Loaded(record)
+        found = _derived(self._looked_at[record.id], run, data, at)
+        return replace(found, outlook=tuple(outlook(self._looked_at[record.id], run, found.body)))
+
+    def _lock(self, record: Record) -> tuple[Record, Loaded]:
+        if record.id not in self._locked:
+            with ExitStack() as own:
+                own.enter_context(record.lock())
+                self._locked[record.id] = record, Loaded(record)
+                self._held.enter_context(own.pop_all())
+        return self._locked[record.id]
 
 
 def ingest(ledger: Ledger, path: Path, at: str, by: Mapping[str, str] | None) -> Ingested:
@@ -36,14 +98,8 @@ def ingest(ledger: Ledger, path: Path, at: str, by: Mapping[str, str] | None) ->
     Raises InputError for a file that is not a run file, StateError for a draft, IntegrityError when its run id is
     here with other bytes. After an error nothing was added.
     """
-    run, record, data = _opened(ledger, path)
-    with record.lock():
-        found = _derived(record, run, data, at)
-        if found.already:
-            return found
-        with record.new_blob(data):
-            stored = record.append("run", at, found.body.to_json(), by)
-    return Ingested(record.id, stored.digest, found.body, already=False)
+    with Taking(ledger) as taking:
+        return taking.ingest(path, at, by)
 
 
 def preview(ledger: Ledger, path: Path, at: str) -> Ingested:
@@ -51,8 +107,7 @@ def preview(ledger: Ledger, path: Path, at: str) -> Ingested:
 
     Raises as :func:`ingest` does.
     """
-    run, record, data = _opened(ledger, path)
-    return _derived(record, run, data, at)
+    return Taking(ledger).preview(path, at)
 
 
 def _opened(ledger: Ledger, path: Path) -> tuple[Run, Record, bytes]:
@@ -64,10 +119,9 @@ def _opened(ledger: Ledger, path: Path) -> tuple[Run, Record, bytes]:
         raise error.at(str(path)) from None
 
 
-def _derived(record: Record, run: Run, data: bytes, at: str) -> Ingested:
+def _derived(loaded: Loaded, run: Run, data: bytes, at: str) -> Ingested:
     """The entry that is there for these bytes, or the body of the one that would be."""
-    loaded = Loaded(record)
-    frozen = loaded.need_live("ingest")
+    record, frozen = loaded.record, loaded.need_live("ingest")
     own = digest(data)
     for key, entry in loaded.runs:
         found = entry.body.run.digest["sha256"]

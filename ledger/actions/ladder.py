@@ -51,12 +51,16 @@ class Ladder:
 
         None for a plan without a budget.
         """
+        return spending(self.frozen.plan, self.attempted, self.coming(only, tried))
+
+    def coming(self, only: str | None, tried: Collection[tuple[str, int]] = ()) -> list[str]:
+        """The rung of each attempt that may still be made, in a stage that is not open yet too, but of no turn that
+        was ``tried`` in vain."""
         left = [turn for turn in turns(self.frozen.plan, self.attempted) if (turn.rung.id, turn.round) not in tried]
-        never = self.progress.never
-        coming = [turn.rung.id for turn in left if turn.left_out is None and turn.rung.id not in never]
         if only is not None:
-            coming = [turn.rung.id for turn in left if turn.rung.id == only]
-        return spending(self.frozen.plan, self.attempted, coming)
+            return [turn.rung.id for turn in left if turn.rung.id == only]
+        never = self.progress.never
+        return [turn.rung.id for turn in left if turn.left_out is None and turn.rung.id not in never]
 
 
 def open_ladder(ledger: Ledger, record: Record, only: str | None, today: str) -> Ladder:

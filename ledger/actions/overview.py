@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ledger import vcs
+from ledger.actions.banked import later_news
 from ledger.actions.gone import gone_records
 from ledger.actions.reading import Loaded
 from ledger.actions.standing import standing_of
@@ -33,7 +34,10 @@ class Overview:
     trouble: str | None = None
     follow_ups_open: int | None = None
     follow_ups_overdue: int | None = None
+    follow_ups_apart: int | None = None
     labels: tuple[str, ...] | None = None
+    had_decided: str | None = None
+    """What a withdrawn or superseded record had decided: it does not stand."""
 
     @property
     def open(self) -> bool:
@@ -65,18 +69,23 @@ def _gone(record_id: str) -> Overview:
 
 def _one(ledger: Ledger, record_id: str, today: str) -> Overview:
     try:
-        return _seen(Loaded(ledger.record(record_id)), today)
+        return _seen(ledger, Loaded(ledger.record(record_id)), today)
     except LedgerError as error:
         return Overview(record_id, record_id, "unreadable", None, None, False, 0, 0, error.problem.what)
 
 
-def _seen(loaded: Loaded, today: str) -> Overview:
+def _seen(ledger: Ledger, loaded: Loaded, today: str) -> Overview:
     standing, plan = standing_of(loaded, today), loaded.plan
-    left = still_open(owed(plan, loaded.entries, today))
+    found = owed(plan, loaded.entries, today)
+    left = still_open(found)
+    decided = loaded.decisions[-1][1].body if loaded.decisions else None
+    counted = set(standing.complete_rungs)
+    if decided is not None:  # what it found void, rejected or in doubt is no run of its rung, however whole it is
+        counted = {one.rung for one in decided.runs if one.standing == "counted"}
     return Overview(
         record_id=loaded.record.id,
         title=plan.title if plan else "the plan does not read: see ledger check",
-        trouble=f"PLAN CHANGED after the freeze: ledger verify {loaded.record.id}" if loaded.plan_changed else None,
+        trouble=_trouble(ledger, loaded),
         state=standing.state,
         disposition=standing.disposition,
         labels=standing.labels or None,
@@ -84,6 +93,14 @@ def _seen(loaded: Loaded, today: str) -> Overview:
         overdue=standing.overdue,
         follow_ups_open=len(left) or None,
         follow_ups_overdue=sum(one.state == "overdue" for one in left) or None,
-        complete=len(standing.complete_rungs),
+        follow_ups_apart=sum(bool(one.apart) for one in found) or None,
+        had_decided=decided.disposition if decided and standing.state in RETIRED else None,
+        complete=len(counted.intersection(standing.complete_rungs)),
         rungs=len(standing.complete_rungs) + len(standing.waiting_rungs),
     )
+
+
+def _trouble(ledger: Ledger, loaded: Loaded) -> str | None:
+    if loaded.plan_changed:
+        return f"PLAN CHANGED after the freeze: ledger verify {loaded.record.id}"
+    return "; ".join(later_news(ledger, loaded)) or None

@@ -55,6 +55,7 @@ class Loaded:
         if problems:
             raise IntegrityError.of(problems)
         self.entries: list[tuple[str, Entry]] = list(typed.items())
+        self._intakes: dict[str, Intake] = {}
 
     @cached_property
     def frozen(self) -> Frozen | None:
@@ -147,8 +148,24 @@ class Loaded:
         return [(key, entry) for key, entry in self.entries if isinstance(entry, DecideEntry)]
 
     def intakes(self) -> list[Intake]:
-        """Every run entry with the run file it was derived from."""
-        return [Intake(key, entry.body, self.run_of(entry)) for key, entry in self.runs]
+        """Every run entry with the run file it was derived from; each file is read once."""
+        return [self._intake(key, entry) for key, entry in self.runs]
+
+    def _intake(self, key: str, entry: RunEntry) -> Intake:
+        if key not in self._intakes:
+            self._intakes[key] = Intake(key, entry.body, self.run_of(entry))
+        return self._intakes[key]
+
+    def added(self, stored: Stored, run: Run | None = None) -> None:
+        """Add an entry that was just written to what was read; ``run`` is the run file that it was derived from."""
+        typed, problems = typed_entries([stored])
+        if problems:
+            raise IntegrityError.of(problems)
+        entry = typed[stored.digest]
+        self.stored.append(stored)
+        self.entries.append((stored.digest, entry))
+        if isinstance(entry, RunEntry) and run is not None:
+            self._intakes[stored.digest] = Intake(stored.digest, entry.body, run)
 
     def run_of(self, entry: RunEntry) -> Run:
         """The run file behind a run entry."""

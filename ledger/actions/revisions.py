@@ -6,6 +6,7 @@ A checkout is made below ``.ledger/worktrees``, one a commit, so that the files 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,8 +32,8 @@ class Place:
 def with_revisions(code: CodePin, plan: Prereg, repo: vcs.Repo | None) -> CodePin:
     """``code`` with the revision of each rung that names one, resolved now.
 
-    Raises StateError with every reason: no git, a ref that names no commit, a path that its commit lacks, or a
-    revision whose pinned code is what is checked out.
+    Raises StateError with every reason: no git, a ref that names no commit, a path that its commit lacks, or no two
+    rungs whose pinned code differs.
     """
     pinned: dict[str, PinnedRevision] = {}
     problems: list[Problem] = []
@@ -43,9 +44,50 @@ def with_revisions(code: CodePin, plan: Prereg, repo: vcs.Repo | None) -> CodePi
             pinned[rung.id] = _pin(rung, code, repo)
         except LedgerError as error:
             problems += error.at(f"ladder.rungs[{index}].revision").problems
+    if not problems and pinned and all(_same(one, code) for one in pinned.values()):
+        problems = list(_all_one(plan, pinned))
     if problems:
         raise StateError.of(problems)
     return code.model_copy(update={"revisions": pinned}) if pinned else code
+
+
+def _same(one: PinnedRevision, code: CodePin) -> bool:
+    return dict(one.paths) == dict(code.paths)
+
+
+def _all_one(plan: Prereg, pinned: Mapping[str, PinnedRevision]) -> Iterator[Problem]:
+    """One arm may name the code that is checked out; when all arms do, none differs."""
+    for index, rung in enumerate(plan.ladder.rungs):
+        if rung.id in pinned:
+            one = pinned[rung.id]
+            yield Problem(
+                "same_code",
+                f"rung {rung.id} runs revision {one.ref}, whose pinned code is the code that is checked out, and no "
+                "other arm differs",
+                where=f"ladder.rungs[{index}].revision",
+                expected="another git object for at least one of code.paths",
+                found=", ".join(f"{path} is {found} in both" for path, found in one.paths.items()),
+                hint="check out what the other rungs are to run, or name under code.paths what the revision changes",
+            )
+
+
+def resolved(plan: Prereg, repo: vcs.Repo) -> tuple[dict[str, str], list[Problem]]:
+    """The commit of each ref that rungs name, by rung, and the problem of each that names none."""
+    commits: dict[str, str] = {}
+    problems: list[Problem] = []
+    for index, rung in enumerate(plan.ladder.rungs):
+        try:
+            if rung.revision is not None:
+                commits[rung.id] = repo.resolve(rung.revision.ref)
+        except LedgerError as error:
+            problems += error.at(f"ladder.rungs[{index}].revision").problems
+    for index, baseline in enumerate(plan.baselines or ()):
+        try:
+            if baseline.ref is not None:
+                repo.resolve(baseline.ref)
+        except LedgerError as error:
+            problems += error.at(f"baselines[{index}].ref").problems
+    return commits, problems
 
 
 def _pin(rung: Rung, code: CodePin, repo: vcs.Repo | None) -> PinnedRevision:
@@ -68,14 +110,6 @@ def _pin(rung: Rung, code: CodePin, repo: vcs.Repo | None) -> PinnedRevision:
             expected=f"each of code.paths in commit {commit}",
             found=f"no {', '.join(absent)} there",
             hint="commit it on that revision, or correct code.paths",
-        )
-    if objects == dict(code.paths):
-        raise StateError(
-            "same_code",
-            f"rung {rung.id} runs revision {ref}, whose pinned code is the code that is checked out",
-            expected="another git object for at least one of code.paths",
-            found=", ".join(f"{path} is {found} in both" for path, found in objects.items()),
-            hint="check out what the other rungs are to run, or name under code.paths what the revision changes",
         )
     old = repo.resolve(rung.revision.commit) if rung.revision.commit else None
     paths = {path: str(found) for path, found in objects.items()}

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ledger.actions.alone import Living, alone, wait_for_harness
 from ledger.actions.events import fire
 from ledger.actions.given import RUN_MAX_BYTES, read_run
-from ledger.actions.ingest import ingest
+from ledger.actions.ingest import in_order, ingest
 from ledger.actions.ladder import Ladder, open_ladder, read_ladder, work_folder
 from ledger.actions.orders import write_orders
 from ledger.actions.revisions import place_of
@@ -26,11 +27,14 @@ __all__ = ["Attempt", "Firing", "Ladder", "Runner", "open_ladder", "run_ladder",
 
 @dataclass(frozen=True)
 class Attempt:
-    """A run file that the harness left."""
+    """A run file that the harness left of one turn."""
 
     rung: str
+    round: int
     path: Path
     outcome: str
+    message: str | None = None
+    """Why it ended as it did, in the harness's words."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,16 @@ def run_ladder(ladder: Ladder, only: str | None, runner: Runner) -> Iterator[tup
     Each rung is tried once a round; before each, what is called for fires. Stops when it is interrupted, when a frozen
     kill condition fired, after out of memory where the plan says so, before a turn that would take the projected cost
     over the gate (unless the plan only warns), and before a stage that does not open. Any other failure is a fact, and
-    the ladder goes on.
+    the ladder goes on. Raises StateError where another start works on this ladder, or left a harness that still runs.
     """
+    with alone(work_folder(ladder.ledger, ladder.record), ladder.record.id, runner.now()):
+        # What another start left since the ladder was read is not to be run again.
+        ladder = read_ladder(ladder.ledger, ladder.record)
+        if not fired(ladder.frozen.plan, ladder.attempted):
+            yield from _turns(ladder, only, runner)
+
+
+def _turns(ladder: Ladder, only: str | None, runner: Runner) -> Iterator[tuple[Ladder, Attempt | Firing]]:
     record = ladder.record
     freeze = record.entries_dir / next(one.name for one in record.entries() if one.digest == ladder.frozen.digest)
     tried: set[tuple[str, int]] = set()
@@ -75,10 +87,11 @@ def run_ladder(ladder: Ladder, only: str | None, runner: Runner) -> Iterator[tup
             return
         tried.add((turn.rung.id, turn.round))
         path, interrupted = _attempt(ladder, turn, freeze, runner)
-        outcome = read_run(read_bytes(path, max_bytes=RUN_MAX_BYTES)).outcome.kind
+        ended = read_run(read_bytes(path, max_bytes=RUN_MAX_BYTES)).outcome
+        outcome = ended.kind
         before, ladder = ladder, read_ladder(ladder.ledger, record)
         tried = {one for one in tried if one[0] not in _settled_anew(before, ladder)}
-        yield ladder, Attempt(turn.rung.id, path, outcome)
+        yield ladder, Attempt(turn.rung.id, turn.round, path, outcome, ended.message)
         stop_on_oom = outcome == "oom" and ladder.frozen.plan.ladder.on_oom == "stop"
         if interrupted or stop_on_oom or fired(ladder.frozen.plan, ladder.attempted):
             return
@@ -88,6 +101,7 @@ def _attempt(ladder: Ladder, turn: Turn, freeze: Path, runner: Runner) -> tuple[
     """Start the harness once; the run file it left, and whether somebody interrupted it."""
     rung = turn.rung.id
     place = place_of(ladder.ledger, ladder.frozen.entry, turn.rung)
+    wait_for_harness(work_folder(ladder.ledger, ladder.record), lambda other: runner.on_event(rung, _waits(other)))
     left = runner.harness.run(
         freeze,
         rung,
@@ -101,6 +115,10 @@ def _attempt(ladder: Ladder, turn: Turn, freeze: Path, runner: Runner) -> tuple[
     return left.path, left.interrupted
 
 
+def _waits(other: Living) -> Event:
+    return {"event": "waiting", "message": f"waits for the end of {other.words}"}
+
+
 def _settled_anew(before: Ladder, after: Ladder) -> set[str]:
     """The rungs whose bundle came to other settings by the last attempt: they are tried again with those."""
     old, new = before.progress.settled, after.progress.settled
@@ -112,10 +130,11 @@ def _fire_next(ladder: Ladder, runner: Runner) -> Firing | None:
     plan = ladder.frozen.plan
     done = {one.name for one in ladder.frozen.fired}
     for name, own in (plan.contingencies or {}).items():
-        changes = set(own.then.rungs) & set(ladder.progress.to_come)
-        if name in done or not changes or ladder.progress.called_for(name).verdict != "true":
+        so_far = ladder.progress
+        may = bool(set(own.then.rungs) & set(so_far.to_come)) and so_far.too_late(name) is None
+        if name in done or not may or so_far.called_for(name).verdict != "true":
             continue
-        for path in ladder.waiting_files:
+        for path in in_order(ladder.waiting_files):
             ingest(ladder.ledger, path, runner.now(), runner.by)
         entry, body, _ = fire(ladder.record, name, runner.now(), runner.by)
         return Firing(entry, body, len(ladder.waiting_files))

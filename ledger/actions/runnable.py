@@ -7,6 +7,7 @@ what is installed here. A plan without ``workload:`` is for a harness of its own
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -15,6 +16,9 @@ from ledger.errors import EnvironmentFault, LedgerError, Problem
 from ledger.harness import Refusal, find_harness
 from ledger.model.base import Positions, place
 from ledger.model.plan import Prereg
+from ledger.model.reads import CompareRead, HalfBandRead
+from ledger.plancheck.revisions import BUNDLED
+from ledger.rules import parse, references
 from ledger.triggers import read_trigger
 
 
@@ -40,18 +44,49 @@ def harness_problems(plan: Prereg, positions: Positions) -> list[Problem]:
                 severity="warning",
             )
         ]
-    return [_problem(one, positions) for one in found]
+    needed = set() if any(plug_ins(plan)) else _needed(plan)
+    return [_problem(one, positions, needed) for one in found]
 
 
-def _problem(one: Refusal, positions: Positions) -> Problem:
+def plug_ins(plan: Prereg) -> Iterator[tuple[int | None, str]]:
+    """Each workload that is no bundled one: of the whole plan (None), or by the place of the rung that names it."""
+    if plan.workload is None:
+        return
+    named = [(None, plan.workload.settings.get("workload"))]
+    own = [(index, rung.flags.get("workload")) for index, rung in enumerate(plan.ladder.rungs)]
+    yield from ((index, one) for index, one in [*named, *own] if isinstance(one, str) and one != BUNDLED)
+
+
+def _needed(plan: Prereg) -> set[tuple[str, str]]:
+    """The metrics, reads and guards that a rule hangs on: ``("metrics", "peak")``."""
+    rules = [one.when for one in plan.decision.outcomes if one.when is not None]
+    rules += [one.when for one in (plan.validity or {}).values()]
+    rules += [stage.proceed.when for stage in plan.stages or () if stage.proceed is not None]
+    refers_to = [name for one in plan.decision.outcomes for name in one.records or ()]
+    for rule in rules:
+        with suppress(LedgerError):  # what is wrong with it is told as its own fault
+            refers_to += references(parse(rule))
+    found = {("guards", name) for one in plan.decision.outcomes for name in one.requires or ()}
+    for reference in refers_to:
+        name, _, part = reference.partition(".")
+        read = (plan.reads or {}).get(name)
+        found.add(("reads", name) if read is not None else ("metrics", part))
+        if isinstance(read, CompareRead | HalfBandRead):
+            found.add(("metrics", read.metric))
+    return found
+
+
+def _problem(one: Refusal, positions: Positions, needed: Collection[tuple[str, str]]) -> Problem:
+    """A number that the bundled workload never makes stops a plan whose rule needs it: it could never decide."""
+    never = one.is_warning and one.path[:2] in needed
     return Problem(
         "not_measured" if one.is_warning else "harness_refuses",
-        one.what,
+        f"{one.what}, and a rule needs it: nothing could ever be decided" if never else one.what,
         where=place(one.path, positions),
         expected=one.expected or None,
         found=one.found or None,
         hint=one.hint or None,
-        severity="warning" if one.is_warning else "error",
+        severity="warning" if one.is_warning and not never else "error",
     )
 
 

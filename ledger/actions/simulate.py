@@ -21,7 +21,7 @@ from ledger.model.plan import Prereg
 from ledger.model.power import Power, PowerTable
 from ledger.model.run import Run
 from ledger.model.values import Unknown
-from ledger.power import Pairs, Question, Runs, Simulation, Steps, Variation, power_table, question_of, stated_noise
+from ledger.power import Pairs, Question, Runs, Simulation, Steps, Variation, question_of, stated_noise, table_about
 from ledger.reads.paired import differences_of
 from ledger.store import Record
 from ledger.units import parse_unit
@@ -49,7 +49,11 @@ def simulate(record: Record, asked: Asked) -> PowerTable:
     question, variation = _variation(question, power, asked)
     draws = asked.draws or (power.draws if power else 400)
     seed = asked.seed if asked.seed is not None else (power.seed if power else 0)
-    return power_table(Simulation(question, variation, draws, seed))
+    table = table_about(Simulation(question, variation, draws, seed))
+    if not plan.stages:
+        return table
+    unsaid = Unknown(unknown="not_applicable", detail="the rules that open the stages are not drawn")
+    return table.model_copy(update={"model": f"given that every stage opened; {table.model}", "smallest": unsaid})
 
 
 def _plan(record: Record) -> Prereg:

@@ -10,19 +10,32 @@ from collections.abc import Sequence
 from ledger.accounting import Intake
 from ledger.actions.banked import kept_of
 from ledger.actions.reading import Frozen, Loaded
-from ledger.derive.evidence import weigh
+from ledger.derive.evidence import Evidence
+from ledger.derive.followed import follow
 from ledger.derive.progress import Progress, progress
 from ledger.derive.staged import Staged
 from ledger.errors import StateError
 from ledger.lifecycle import Rungs, Standing, may_decide_again, standing, standing_decisions
 
+Course = tuple[Staged, Evidence]
+"""The runs of a record in the course that it took, and what they come to."""
 
-def standing_of(loaded: Loaded, today: str) -> Standing:
-    """The record's state on ``today`` (YYYY-MM-DD)."""
+
+def course_of(loaded: Loaded) -> Course | None:
+    """The course of a record with all the runs that were taken in; None of a draft."""
+    return _course(loaded, loaded.frozen, loaded.intakes()) if loaded.frozen else None
+
+
+def _course(loaded: Loaded, frozen: Frozen, intakes: Sequence[Intake]) -> Course:
+    return follow(frozen.plan, intakes, kept_of(loaded.record, frozen.entry), frozen.fired)
+
+
+def standing_of(loaded: Loaded, today: str, course: Course | None = None) -> Standing:
+    """The record's state on ``today`` (YYYY-MM-DD); ``course`` is that of :func:`course_of`, where it was asked for."""
     frozen = loaded.frozen
     if frozen is None or not (frozen.plan.stages or frozen.plan.contingencies or frozen.plan.bundles):
         return standing(loaded.plan, loaded.entries, today)
-    so_far = progress_of(loaded, frozen, loaded.intakes())
+    so_far = progress(*(course or _course(loaded, frozen, loaded.intakes())))
     done = {one.run.rung for one in so_far.attempted if one.complete}
     complete = tuple(rung.id for rung in frozen.plan.ladder.rungs if rung.id in done)
     conditional = {rung.id for rung in frozen.plan.ladder.rungs if rung.run_if is not None}
@@ -46,5 +59,4 @@ def refuse_decided(loaded: Loaded, so: str) -> None:
 
 def progress_of(loaded: Loaded, frozen: Frozen, intakes: Sequence[Intake]) -> Progress:
     """How far the record is with the runs in ``intakes``, which may hold some that were not taken in yet."""
-    found = weigh(frozen.plan, intakes, kept_of(loaded.record, frozen.entry), frozen.fired)
-    return progress(Staged(frozen.plan, intakes, frozen.fired), found)
+    return progress(*_course(loaded, frozen, intakes))

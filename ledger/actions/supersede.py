@@ -12,7 +12,7 @@ from ledger.actions.reading import THIS_TOOL, Loaded
 from ledger.errors import StateError
 from ledger.model.events import SupersedeBody, SupersedeEntry
 from ledger.model.plan import Prereg, Supersedes
-from ledger.plantext import rewritten
+from ledger.plantext import in_comments, rewritten
 from ledger.protocol import phase_of
 from ledger.store import Ledger, Record, Stored
 
@@ -26,7 +26,8 @@ def draft_from(ledger: Ledger, record_id: str, old: Record) -> Record:
     frozen = loaded.need_frozen("draft --supersedes")
     _refuse_superseded(loaded)
     own = {"id": record_id, "supersedes": {"record": old.id, "head": loaded.stored[-1].digest}}
-    return ledger.create(record_id, rewritten(loaded.prereg, {**frozen.plan.to_json(), **own}))
+    text = rewritten(loaded.prereg, {**frozen.plan.to_json(), **own}).decode()
+    return ledger.create(record_id, in_comments(text, old.id, record_id).encode())
 
 
 def check_superseded(ledger: Ledger, supersedes: Supersedes) -> Record:

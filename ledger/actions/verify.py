@@ -13,7 +13,8 @@ from pathlib import Path
 from ledger import vcs
 from ledger.actions.gone import gone_records, named_and_gone, record_gone
 from ledger.actions.opening import open_ledger
-from ledger.errors import InputError, IntegrityError, StateError
+from ledger.actions.revisions import place_of
+from ledger.errors import InputError, StateError
 from ledger.store import Ledger, Record, shown
 from ledger.verify import Check, Report, verify_archive, verify_record
 from ledger.verify.replaying import replay_check
@@ -27,8 +28,9 @@ def verify(
 
     ``replay_steps`` also has the harness make that many first steps of each counted run again (check 15).
 
-    Raises IntegrityError for a ledger that holds nothing (never "0 records, OK") and for a record that git holds and
-    the disk does not, StateError for a draft by name, InputError for a ``head`` that is none or has many subjects.
+    Raises IntegrityError for a record that git holds and the disk does not, StateError for a draft by name and for a
+    ledger that holds nothing, of which git knows nothing either (never "0 records, OK"), InputError for a ``head`` that
+    is none or has many subjects.
     """
     if head is not None:
         _check_head(head, len(subjects))
@@ -70,7 +72,7 @@ def _one(start: Path, subject: str, head: str | None, replay_steps: int | None) 
 
 
 def _again(ledger: Ledger, steps: int | None) -> Callable[[Subject], Check] | None:
-    return None if steps is None else partial(replay_check, steps=steps, folder=ledger.root)
+    return None if steps is None else partial(replay_check, steps=steps, place=partial(place_of, ledger))
 
 
 def _never_run(subject: str) -> InputError:
@@ -105,12 +107,13 @@ def _whole(ledger: Ledger, replay_steps: int | None) -> tuple[list[Report], list
         except StateError:
             drafts.append(record_id)
     if not reports:
-        raise IntegrityError(
+        many = f"{len(drafts)} draft{'' if len(drafts) == 1 else 's'}" if drafts else "no record"
+        raise StateError(
             "nothing_to_verify",
-            "the ledger holds no frozen record",
+            "there is nothing to verify yet: the ledger holds no frozen record",
             where=str(ledger.root),
             expected="at least one record with entries",
-            found=f"{len(drafts)} drafts, no entry",
-            hint="if records were here, bring them back from git; if not, freeze one first",
+            found=f"{many}, no entry" + (", and git holds none" if repo is not None else ", and no git to ask"),
+            hint="freeze one first; if records were here, bring them back from git or from an archive",
         )
     return reports, drafts

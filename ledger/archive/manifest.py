@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from ledger.canonical import digest
 from ledger.errors import IntegrityError, Problem
+from ledger.units import number_of
 
 NAME = "manifest-sha256.txt"
 _AGAIN = "get the archive again from its source; compare its sha256 with the published one"
@@ -34,7 +35,7 @@ def check_manifest(files: Mapping[str, bytes], where: str) -> str:
     problems = list(_faults(files[NAME], present, where))
     if problems:
         raise IntegrityError.of(problems)
-    return f"{len(present)} files"
+    return number_of(len(present), "file")
 
 
 def _faults(listing: bytes, present: Mapping[str, bytes], where: str) -> Iterator[Problem]:

@@ -21,6 +21,9 @@ class Kept:
     run: Run
 
 
-def pinned(entry: str, run: Run, resource: Resource) -> PinnedBanked:
-    """What freeze pins of ``run``, which the run entry with digest ``entry`` took in; ``resource`` names its blob."""
-    return PinnedBanked(record=run.record, entry=entry, rung=run.rung, run=resource)
+def pinned(entry: str, run: Run, resource: Resource, standing: str | None = None) -> PinnedBanked:
+    """What freeze pins of ``run``, which the run entry with digest ``entry`` took in; ``resource`` names its blob.
+
+    ``standing`` says what it counted for in its own record at that time.
+    """
+    return PinnedBanked(record=run.record, entry=entry, rung=run.rung, run=resource, standing=standing)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 
 from ledger import stats
 from ledger.accounting import Account, sourced
+from ledger.apart import first_apart
 from ledger.arms.split import selects
 from ledger.arms.validity import KNOWN_VOID
 from ledger.arms.wording import score_words
@@ -136,10 +136,12 @@ class _Contest:
         # One that ran out of memory on another machine might not have, here.
         counted = self.accounted.counted
         runs = [counted[rung].run for rung in self.own.among if rung in counted and not self.is_void(rung)]
-        for one, other in combinations(runs, 2):
-            if apart := differences(self.plan, one, other, series=[self.own.items] if self.own.items else ()):
-                detail = f"{one.rung} and {other.rung} may not be compared: {'; '.join(apart)}"
-                return Unknown(unknown="not_comparable", detail=detail)
+        series = [self.own.items] if self.own.items else []
+        if (pair := first_apart(self.plan, runs, series=series)) is not None:
+            one, other = pair
+            apart = differences(self.plan, one, other, series=series)
+            detail = f"{one.rung} and {other.rung} may not be compared: {'; '.join(apart)}"
+            return Unknown(unknown="not_comparable", detail=detail)
         return self.other_items()
 
     def other_items(self) -> Unknown | None:
@@ -149,7 +151,7 @@ class _Contest:
             for rung, table in self.tables.items()
             if not isinstance(table, Unknown)
         }
-        for one, other in combinations(keys, 2):
+        for one, other in zip([*keys][:1] * len(keys), [*keys][1:], strict=False):
             if apart := sorted(keys[one] ^ keys[other]):
                 detail = f"{one} and {other} do not have the same items of {self.own.items} that select: {some(apart)}"
                 return Unknown(unknown="missing", detail=detail)

@@ -17,20 +17,21 @@ MOST_FACTORS = 9
 """3**9 rows, 19,683, are more than anybody reads; a table that is longer still is not built."""
 
 _WORDS = {"true": "pass", "false": "fail", "unknown": "unknown"}
+_SAID = {"true": "holds", "false": "fails", "unknown": "unknown"}
 
 
 def table_lines(table: DecisionTable, *, whole: bool) -> Iterator[str]:
     """The factors by letter, then each combination with what it gives."""
     if not _shown(table, whole):
         yield (
-            f"{len(table.factors)} clauses and guards come out in {table.combinations} combinations of pass, fail "
+            f"{len(table.factors)} clauses and guards come out in {table.combinations} combinations of holds, fails "
             "and unknown: ledger check ID --table prints what each gives"
         )
         return
     letters = [chr(ord("A") + place) for place in range(len(table.factors))]
-    yield "what each combination gives, when"
-    yield from (f"  {letter} is {factor}" for letter, factor in zip(letters, table.factors, strict=True))
-    rows = [[*(_WORDS[way] for way in row.ways), row.gives] for row in table.rows()]
+    yield "what each combination gives, of:"
+    yield from (f"  {letter}: {factor}" for letter, factor in zip(letters, table.factors, strict=True))
+    rows = [[*(_SAID[way] for way in row.ways), row.gives] for row in table.rows()]
     yield from ("  " + line for line in columns(rows, [*letters, "gives"]).splitlines())
 
 

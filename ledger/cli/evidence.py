@@ -10,13 +10,14 @@ import click
 from ledger.actions.decide import Decided
 from ledger.actions.decide import decide as decide_record
 from ledger.actions.gate import gate as gate_record
-from ledger.actions.ingest import Ingested, preview
-from ledger.actions.ingest import ingest as ingest_run
+from ledger.actions.ingest import Ingested, Taking, in_order
 from ledger.actions.reading import Loaded
 from ledger.actions.standing import standing_of
 from ledger.cli.output import author, fail, flow, here, json_option, now, put, put_json, say, today
-from ledger.cli.words import decision_lines
+from ledger.cli.unfinished import unfinished_lines
+from ledger.cli.words import decision_lines, shortened
 from ledger.course.follow_ups import Owed, owed
+from ledger.derive.mending import never_counting
 from ledger.errors import ExitCode, LedgerError
 from ledger.model.decision import INCONCLUSIVE
 from ledger.model.values import Unknown, words
@@ -29,7 +30,7 @@ from ledger.store import Ledger
 @json_option
 @click.pass_context
 def ingest(ctx: click.Context, paths: tuple[Path, ...], only_check: bool, as_json: bool) -> None:
-    """Take run files in, each into the record it names, byte for byte.
+    """Take run files in, in the order in which their runs began, each into the record it names, byte for byte.
 
     The same bytes again are "already"; other bytes for a run that is here are refused. Each file stands for itself:
     one that is refused does not keep the others out. What is taken in stays: try a new harness with --check first.
@@ -37,20 +38,22 @@ def ingest(ctx: click.Context, paths: tuple[Path, ...], only_check: bool, as_jso
     ledger, by = here(), author(here())
     taken: list[dict[str, Any]] = []
     worst: LedgerError | None = None
-    for path in paths:
-        try:
-            found = preview(ledger, path, now()) if only_check else ingest_run(ledger, path, now(), by)
-        except LedgerError as error:
-            worst = worst if worst and worst.exit_code >= error.exit_code else error
-            taken.append({"path": str(path), **error.to_dict()})
+    with Taking(ledger) as taking:
+        for path in in_order(paths):
+            try:
+                found = taking.preview(path, now()) if only_check else taking.ingest(path, now(), by)
+            except LedgerError as error:
+                worst = worst if worst and worst.exit_code >= error.exit_code else error
+                taken.append({"path": str(path), **error.to_dict()})
+                if not as_json:
+                    fail(error)
+                continue
+            taken.append(_as_json(path, found))
             if not as_json:
-                fail(error)
-            continue
-        taken.append(_as_json(path, found))
-        if not as_json:
-            _print(path, found, only_check)
+                _print(path, found, only_check)
     if as_json:
-        put_json({"runs": taken})
+        given = [str(path) for path in paths]
+        put_json({"runs": sorted(taken, key=lambda one: given.index(one["path"]))})
     elif worst is None and not only_check:
         already = all(one["already"] for one in taken)
         say("nothing new came in" if already else _next(ledger, taken[-1]["record"]))
@@ -59,12 +62,28 @@ def ingest(ctx: click.Context, paths: tuple[Path, ...], only_check: bool, as_jso
 
 def _next(ledger: Ledger, record_id: str) -> str:
     """What to do after intake, as the record then stands."""
-    standing = standing_of(Loaded(ledger.record(record_id)), today())
+    loaded = Loaded(ledger.record(record_id))
+    standing = standing_of(loaded, today())
+    if standing.disposition in (None, INCONCLUSIVE) and (void := _void_now(loaded)):
+        return void
     if standing.waiting_rungs:
         return f"waiting for runs of {', '.join(standing.waiting_rungs)}; then: ledger decide {record_id}"
     if standing.disposition not in (None, INCONCLUSIVE):
         return f"{record_id} was decided {standing.disposition}, and that stands; what came in now is kept and shows"
     return f"next: ledger decide {record_id}"
+
+
+def _void_now(loaded: Loaded) -> str | None:
+    """That a rung which the rule needs has only runs that never count, and what deciding on that would give."""
+    plan = loaded.plan
+    never = never_counting(plan, [entry for _, entry in loaded.runs]) if plan else {}
+    if not never:
+        return None
+    told = "; ".join(f"{rung} has only runs that never count ({why})" for rung, why in never.items())
+    again = f"ledger run {loaded.record.id}" if plan and plan.workload else "your harness"
+    return (
+        f"{told}: deciding now gives VOID, for good; run {', '.join(never)} again with {again}, and take that in first"
+    )
 
 
 def _as_json(path: Path, found: Ingested) -> dict[str, Any]:
@@ -79,6 +98,7 @@ def _as_json(path: Path, found: Ingested) -> dict[str, Any]:
         "complete": found.body.complete,
         "may_count": not found.body.rejections,
         "rejections": [one.to_json() for one in found.body.rejections],
+        **({"outlook": list(found.outlook)} if found.outlook else {}),
         "metrics": {name: metric.value.to_json() for name, metric in found.body.metrics.items()},
     }
 
@@ -91,49 +111,55 @@ def _print(path: Path, found: Ingested, only_check: bool) -> None:
         if only_check or isinstance(metric.value, Unknown):
             detail = f": {metric.value.detail}" if isinstance(metric.value, Unknown) and metric.value.detail else ""
             say(f"  {name}: {words(metric.value)}{detail}")
+    for line in found.outlook:
+        say(f"  {line}")
     for rejection in body.rejections:
-        say(f"  kept, and never counts ({rejection.code}): {rejection.text}")
+        say(f"  kept, and never counts ({rejection.code}): {shortened(rejection.text)}")
     if body.incomplete_because:
         say(f"  incomplete: {body.incomplete_because}")
 
 
 @click.command()
 @click.argument("record_id", metavar="ID")
+@click.option("--anyway", is_flag=True, help="Decide although run files wait to be taken in, or no run was.")
 @json_option
-def decide(record_id: str, as_json: bool) -> None:
-    """Let the frozen rule of ID decide over every run taken in. Exits 0 whatever the disposition."""
+def decide(record_id: str, anyway: bool, as_json: bool) -> None:
+    """Let the frozen rule of ID decide over every run taken in. Exits 0 whatever the disposition.
+
+    A decision stays for good, so it is refused (4) while run files wait in .ledger/runs, or nothing was taken in.
+    """
     ledger = here()
-    found = decide_record(ledger.record(record_id), now(), author(ledger))
+    found = decide_record(ledger.record(record_id), now(), author(ledger), anyway=anyway)
     if as_json:
         put_json(
             {
                 "record": found.record_id,
                 "entry": found.entry,
                 "already": found.already,
-                **({"follow_ups": [vars(one) for one in owing]} if (owing := _owed(ledger, record_id)) else {}),
+                **({"follow_ups": [vars(one) for one in owing]} if (owing := _owed(found.loaded)) else {}),
                 **found.body.to_json(),
             }
         )
         return
-    _print_decision(found, Loaded(ledger.record(record_id)))
+    _print_decision(found)
 
 
-def _owed(ledger: Ledger, record_id: str) -> list[Owed]:
-    loaded = Loaded(ledger.record(record_id))
+def _owed(loaded: Loaded) -> list[Owed]:
     return owed(loaded.plan, loaded.entries, today())
 
 
-def _print_decision(found: Decided, loaded: Loaded) -> None:
-    for line in decision_lines(found.body, loaded.plan, loaded.entries):
+def _print_decision(found: Decided) -> None:
+    loaded = found.loaded
+    for line in decision_lines(found.body, loaded.plan):
         flow(line)
     say(f"{'already decided' if found.already else 'decided'}: {found.entry}")
-    if found.body.disposition == INCONCLUSIVE:
-        missing = [note.text for note in found.body.notes if note.code == "rung_absent"]
-        waiting = f" ({'; '.join(missing)})" if missing else ""
-        say(f"an inconclusive decision may be followed by another when more runs are taken in{waiting}")
-    for one in owed(loaded.plan, loaded.entries, today()):
+    for one in _owed(loaded):
         put(f"follow-up {one.name}: {one.words}")
-    say("next: ledger render, then ledger archive " + found.record_id)
+    if found.body.disposition == INCONCLUSIVE:
+        for line in unfinished_lines(loaded, found.body):
+            say(line)
+    else:
+        say("next: ledger render, then ledger archive " + found.record_id)
 
 
 @click.command()

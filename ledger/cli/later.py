@@ -75,6 +75,15 @@ def follow_up(record_id: str, name: str, result: str, as_json: bool, **evidence:
     """Say that the follow-up NAME, which the decision on ID obliges, was done, and what shows it."""
     ledger = here()
     given = {"class": evidence.pop("evidence_class"), **{key: one for key, one in evidence.items() if one is not None}}
+    if len(given) == 1:
+        raise InputError(
+            "nothing_shown",
+            "nothing shows that it was done",
+            where="--done",
+            expected="at least one of --commit, --test, --link, --note",
+            found="none of them",
+            hint="say what shows it; --note says in words what there is to see, and where",
+        )
     shown = _evidence(given)
     found = do_follow_up(ledger.record(record_id), name, _said(result, "--done"), shown, now(), author(ledger))
     left = [one.name for one in found.left]

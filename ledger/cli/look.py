@@ -7,18 +7,16 @@ from collections.abc import Mapping
 import click
 
 from ledger import resources
-from ledger.actions.banked import pin_lines
+from ledger.actions.banked import later_news, pin_lines
 from ledger.actions.overview import Overview, overview
 from ledger.actions.reading import Loaded
-from ledger.actions.standing import standing_of
+from ledger.actions.standing import Course, course_of, standing_of
 from ledger.cli.output import columns, flow, here, json_option, put, put_json, say, today
 from ledger.cli.words import decision_lines, event_lines, event_words
 from ledger.course import spending_words
 from ledger.course.blocks import block_lines
 from ledger.course.follow_ups import Owed, owed
 from ledger.course.wording import outcome_rule
-from ledger.derive.bundled import account_bundled
-from ledger.derive.staged import Staged
 from ledger.model.arms import PinnedBanked
 from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunEntry
 from ledger.model.events import EVENT_KINDS
@@ -42,7 +40,7 @@ def status(as_json: bool) -> None:
         [
             one.record_id,
             one.state.upper() if one.state == "draft" else one.state,
-            " ".join([one.disposition or "-", *(f"[{label}]" for label in one.labels or ())]),
+            " ".join([_disposition(one), *(f"[{label}]" for label in one.labels or ())]),
             f"{one.complete}/{one.rungs}",
             (one.due or "-") + (" OVERDUE" if one.overdue else "") + _follow_ups(one),
             one.trouble or one.title,
@@ -60,11 +58,17 @@ def status(as_json: bool) -> None:
     say(f"{still_open} open, {overdue} overdue{follow_ups}")
 
 
+def _disposition(one: Overview) -> str:
+    return one.disposition or (f"(was {one.had_decided})" if one.had_decided else "-")
+
+
 def _follow_ups(one: Overview) -> str:
-    if not one.follow_ups_open:
-        return ""
-    late = f", {one.follow_ups_overdue} OVERDUE" if one.follow_ups_overdue else ""
-    return f" ({one.follow_ups_open} follow-up{'s' if one.follow_ups_open > 1 else ''} open{late})"
+    parts = [f"{one.follow_ups_overdue} OVERDUE"] if one.follow_ups_overdue else []
+    if one.follow_ups_open:
+        parts.insert(0, f"{one.follow_ups_open} follow-up{'s' if one.follow_ups_open > 1 else ''} open")
+    if one.follow_ups_apart:
+        parts.append(f"{one.follow_ups_apart} follow-up{'s' if one.follow_ups_apart > 1 else ''} done twice, apart")
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 @click.command()
@@ -74,8 +78,10 @@ def show(record_id: str, as_json: bool) -> None:
     """What is asked, what was decided and why, what was observed."""
     ledger = here()
     loaded = Loaded(ledger.record(record_id))
-    standing = standing_of(loaded, today())
+    course = None if as_json else course_of(loaded)
+    standing = standing_of(loaded, today(), course)
     decided = loaded.decisions[-1][1] if loaded.decisions else None
+    news = later_news(ledger, loaded)
     if as_json:
         put_json(
             {
@@ -95,6 +101,7 @@ def show(record_id: str, as_json: bool) -> None:
                     if isinstance(entry, EVENT_KINDS)
                 ],
                 **({"banked": {name: pin.to_json() for name, pin in pins.items()}} if (pins := _pins(loaded)) else {}),
+                **({"banked_since": news} if news else {}),
                 "plan": loaded.plan.to_json() if loaded.plan else None,
                 "decision": decided.body.to_json() if decided else None,
             }
@@ -105,11 +112,13 @@ def show(record_id: str, as_json: bool) -> None:
     _head(loaded, standing.state, standing.overdue)
     for line in event_lines(loaded.entries):
         put(line)
-    _values(loaded)
+    for line in news:
+        put(line)
+    _values(loaded, course)
     if standing.retired_because:
         put(f"nothing may be built on it: {standing.retired_because}" + ("; it had decided:" if decided else ""))
     if decided:
-        for line in decision_lines(decided.body, loaded.plan, loaded.entries):
+        for line in decision_lines(decided.body, loaded.plan):
             flow(line)
         for one in _owed(loaded):
             put(f"follow-up {one.name}: {one.words}")
@@ -142,20 +151,22 @@ def _head(loaded: Loaded, state: str, overdue: bool) -> None:
         put(f"  {line}")
 
 
-def _values(loaded: Loaded) -> None:
+def _values(loaded: Loaded, course: Course | None) -> None:
     """Every run's metrics, with the run's id and what it counts for."""
-    if not loaded.runs or loaded.frozen is None:
+    if not loaded.runs or loaded.frozen is None or course is None:
         return
     plan = loaded.frozen.plan
-    made = Staged(plan, loaded.intakes(), loaded.frozen.fired)
-    standings = {one.entry: one.standing for one in account_bundled(made)[0].standings}
+    made, found = course
+    searched = {one.digest for one in made.intakes if one.run.probes}  # probes in place of numbers
+    decided = loaded.decisions[-1][1].body.runs if loaded.decisions else found.accounted.standings
+    standings = {one.entry: one.standing for one in decided}
     names = list(plan.metrics)
     rows = [
         [
             entry.body.rung,
             entry.body.outcome.kind,
-            standings[key],
-            *[words(entry.body.metrics[name].value) for name in names],
+            standings.get(key, "not seen"),  # taken in after the decision
+            *["searched" if key in searched else words(entry.body.metrics[name].value) for name in names],
             entry.body.run_id,
         ]
         for key, entry in loaded.runs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +13,7 @@ from ledger.actions.check import check as check_record
 from ledger.actions.freeze import freeze as freeze_record
 from ledger.actions.reading import Loaded
 from ledger.cli.decision_table import table_json, table_lines
-from ledger.cli.output import author, fail, flow, here, json_option, now, put, put_json, say
+from ledger.cli.output import author, fail, flow, here, json_option, now, put, put_json, say, today
 from ledger.comparability import DEFAULT_FACTS
 from ledger.course.blocks import block_lines
 from ledger.errors import ExitCode, InputError, LedgerError, Problem
@@ -36,7 +37,9 @@ def check(ctx: click.Context, record_id: str | None, whole: bool, as_json: bool)
     if not ids:
         raise _nothing(ledger)
     if record_id:
-        found: dict[str, Checked | LedgerError] = {record_id: check_record(ledger.record(record_id), ask_harness=True)}
+        found: dict[str, Checked | LedgerError] = {
+            record_id: check_record(ledger.record(record_id), ask_harness=True, today=today())
+        }
     else:
         found = {one: _each(ledger, one) for one in ids}
     if as_json:
@@ -45,14 +48,14 @@ def check(ctx: click.Context, record_id: str | None, whole: bool, as_json: bool)
         for name, one in found.items():
             if len(found) > 1:
                 put(click.style(name, bold=True))
-            _print(name, one, whole)
+            _print(name, one, whole, many=len(found) > 1)
     ctx.exit(max(_code(one) for one in found.values()))
 
 
 def _each(ledger: Ledger, record_id: str) -> Checked | LedgerError:
     """A record that cannot be read does not keep the others from being checked."""
     try:
-        return check_record(ledger.record(record_id), ask_harness=True)
+        return check_record(ledger.record(record_id), ask_harness=True, today=today())
     except LedgerError as error:
         return error
 
@@ -85,6 +88,7 @@ def _as_json(record_id: str, checked: Checked | LedgerError, whole: bool) -> dic
         "rules": checked.rules,
         **({"reads": checked.reads} if checked.reads else {}),
         **({"blocks": blocks} if (blocks := _blocks(checked)) else {}),
+        **({"commits": checked.commits} if checked.commits else {}),
         **({"table": table_json(checked.table, whole=whole)} if checked.table else {}),
         **({"cost": checked.cost.to_json()} if checked.cost else {}),
     }
@@ -94,9 +98,15 @@ def _blocks(checked: Checked) -> list[tuple[str, str]]:
     return list(block_lines(checked.plan)) if checked.plan else []
 
 
-def _print(record_id: str, checked: Checked | LedgerError, whole: bool) -> None:
+def _print(record_id: str, checked: Checked | LedgerError, whole: bool, *, many: bool = False) -> None:
+    """What was found; of many records, each fault with the record's name, and all on one stream, in order."""
+    tell, name_it = (put, f"{record_id}: ") if many else (say, "")
     if isinstance(checked, LedgerError):
-        fail(checked)
+        if many:
+            for problem in checked.problems:
+                put(f"{click.style('error', fg='red', bold=True)} ({problem.code}): {name_it}{problem.to_text()}")
+        else:
+            fail(checked)
         put(f"{record_id}: cannot be read")
         return
     errors, blockers, warnings = (checked.of(kind) for kind in ("error", "blocker", "warning"))
@@ -105,14 +115,16 @@ def _print(record_id: str, checked: Checked | LedgerError, whole: bool) -> None:
         ("not yet", "yellow", blockers),
         ("note", "cyan", warnings),
     ):
-        for problem in problems:
-            say(f"{click.style(label, fg=colour, bold=True)}: {problem.to_text()}")
+        for problem in sorted(problems, key=_line):
+            tell(f"{click.style(label, fg=colour, bold=True)}: {name_it}{problem.to_text()}")
     for name, in_words in checked.reads.items():
         flow(f"read {name}: {in_words}")
     for outcome, in_words in checked.rules.items():
         flow(f"{outcome}: {in_words}")
     for label, text in _blocks(checked):
         flow(f"{label}: {text}")
+    for rung, commit in checked.commits.items():
+        put(f"code of {rung} now: commit {commit[:12]}")
     if checked.table:
         if checked.plan and checked.plan.stages:
             put("where every stage has opened:")
@@ -125,6 +137,12 @@ def _print(record_id: str, checked: Checked | LedgerError, whole: bool) -> None:
     counts = (_count(errors, "error"), _count(blockers, "thing", " to wait for"), _count(warnings, "note"))
     verdict = ", ".join(counts)
     put(f"{checked.record_id}: {'refused' if errors else 'sound'}: {verdict}")
+
+
+def _line(problem: Problem) -> int:
+    """The line of the plan file that a fault is on; 0 where it has none."""
+    found = re.match(r"line (\d+)", problem.where or "")
+    return int(found[1]) if found else 0
 
 
 def _count(problems: list[Problem], word: str, rest: str = "") -> str:

@@ -12,6 +12,7 @@ from ledger.actions.render import render as render_ledger
 from ledger.actions.verify import verify as verify_all
 from ledger.cli.output import here, json_option, now, put, put_json, say, tell
 from ledger.errors import ExitCode
+from ledger.units import number_of
 from ledger.verify import Check, Report
 
 
@@ -39,7 +40,7 @@ def render(ctx: click.Context, out: Path, as_json: bool) -> None:
         )
     else:
         put(str(out / "index.html"))
-        say(f"{len(pages)} files written")
+        say(f"{number_of(len(pages), 'file')} written")
         tell(problems)
     ctx.exit(int(ExitCode.INTEGRITY) if problems else 0)
 
@@ -105,7 +106,7 @@ def _print(report: Report) -> None:
     for check in report.checks:
         _print_check(check)
     if report.verified:
-        left_out = ", ".join(f"{check.number} {check.name}" for check in report.unchecked)
+        left_out = ", ".join(report.left_out)
         put(
             f"{click.style('verified', fg='green', bold=True)}: {report.subject}; head {', '.join(report.heads)}"
             + (f"; not checked: {left_out}" if left_out else "")

@@ -5,23 +5,20 @@ On a terminal one bar with the time left; elsewhere plain lines. The run files i
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import click
 
 from ledger.actions.run import Attempt, Firing, Ladder, Runner, open_ladder, run_ladder, work_folder
 from ledger.cli.output import author, columns, here, json_option, now, put, put_json, say, today
+from ledger.cli.progress import Done, shown
 from ledger.errors import ExitCode
-from ledger.harness import Event, find_harness
-from ledger.model.plan import Prereg
+from ledger.harness import find_harness
 from ledger.schedule import Spent, Turn, fired
+from ledger.units import number_of
 
-Show = Callable[[str, Event], None]
+FAILED = ("refused", "error")
+"""Outcomes that say nothing of the arm: the program failed, and would again."""
 
 
 @click.command()
@@ -45,21 +42,29 @@ def run(ctx: click.Context, record_id: str, rung: str | None, nproc: int | None,
         _print_schedule(ladder, rung, planned, as_json)
         return
     attempts: list[Attempt] = []
-    waiting = [turn for turn in planned if turn.left_out is None]
-    if waiting:
+    if any(turn.left_out is None for turn in planned):
         count = nproc or (ladder.frozen.plan.budget.devices if ladder.frozen.plan.budget else 1)
-        with _progress(ladder.frozen.plan, waiting) as show:
+        progress = Done()
+        progress.expect(_steps_to_come(ladder, rung, attempts))
+        with shown(progress) as show:
             runner = Runner(find_harness(), count, show, now, author(ledger))
             for now_standing, done in run_ladder(ladder, rung, runner):
                 ladder = now_standing
                 say(_done_words(done))
                 attempts += [done] if isinstance(done, Attempt) else []
+                progress.expect(_steps_to_come(ladder, rung, attempts))
     ctx.exit(_finish(ladder, rung, attempts, as_json))
+
+
+def _steps_to_come(ladder: Ladder, only: str | None, made: list[Attempt]) -> list[int]:
+    coming = ladder.coming(only, {(one.rung, one.round) for one in made})
+    return [ladder.frozen.plan.ladder.steps_of(rung) for rung in coming]
 
 
 def _done_words(done: Attempt | Firing) -> str:
     if isinstance(done, Attempt):
-        return f"{done.rung}: {done.outcome}: {done.path}"
+        reason = f": {done.message}" if done.outcome in FAILED and done.message else ""
+        return f"{done.rung}: {done.outcome}{reason}: {done.path}"
     files = "1 run file was" if done.taken_in == 1 else f"{done.taken_in} run files were"
     taken_in = f", after {files} taken in" if done.taken_in else ""
     return f"contingency {done.body.contingency} fired{taken_in}: {done.body.found.taken}: {done.body.found.why}"
@@ -105,10 +110,14 @@ def _called_for(ladder: Ladder) -> list[dict[str, Any]]:
     return [{**ladder.progress.called_for(name).to_json(), "fired": name in done} for name in names]
 
 
-def _why_stopped(ladder: Ladder, spent: Spent | None) -> str:
+def _why_stopped(ladder: Ladder, spent: Spent | None, attempts: list[Attempt]) -> str:
     if words := fired(ladder.frozen.plan, ladder.attempted):
         return f"a frozen kill condition has closed the ladder: {words}"
-    return "the projected cost exceeds the gate" if spent and spent.over else "run it again to go on"
+    if spent and spent.over:
+        return "the projected cost exceeds the gate"
+    if failed := [one.rung for one in attempts if one.outcome in FAILED]:
+        return f"{', '.join(dict.fromkeys(failed))} failed for the reason above; mend that before you run it again"
+    return "run it again to go on"
 
 
 def _flags(turn: Turn) -> str:
@@ -116,6 +125,10 @@ def _flags(turn: Turn) -> str:
     code = [f"revision={turn.rung.revision.ref}"] if turn.rung.revision else []
     steps = [f"steps={turn.rung.steps}"] if turn.rung.steps else []
     return " ".join([*code, *steps, *(f"{key}={value}" for key, value in turn.rung.flags.items())]) or "-"
+
+
+def _message(one: Attempt) -> dict[str, str]:
+    return {"message": one.message} if one.outcome in FAILED and one.message else {}
 
 
 def _finish(ladder: Ladder, rung: str | None, attempts: list[Attempt], as_json: bool) -> int:
@@ -129,7 +142,10 @@ def _finish(ladder: Ladder, rung: str | None, attempts: list[Attempt], as_json: 
             {
                 "record": ladder.record.id,
                 "runs": [str(path) for path in ladder.waiting_files],
-                "attempts": [{"rung": one.rung, "path": str(one.path), "outcome": one.outcome} for one in attempts],
+                "attempts": [
+                    {"rung": one.rung, "path": str(one.path), "outcome": one.outcome, **_message(one)}
+                    for one in attempts
+                ],
                 "waiting": [turn.rung.id for turn in waiting],
                 **({"closed": closing.to_json()} if closing else {}),
                 **({"labels": [one.own.label for one in ladder.frozen.fired]} if ladder.frozen.fired else {}),
@@ -145,85 +161,10 @@ def _finish(ladder: Ladder, rung: str | None, attempts: list[Attempt], as_json: 
     if spent:
         say(spent.words)
     if waiting:
-        why = _why_stopped(ladder, spent)
-        say(f"stopped with {len(waiting)} turns left ({', '.join(turn.rung.id for turn in waiting)}): {why}")
+        why = _why_stopped(ladder, spent, attempts)
+        rungs = ", ".join(turn.rung.id for turn in waiting)
+        say(f"stopped with {number_of(len(waiting), 'turn')} left ({rungs}): {why}")
     if closing:
         say(f"{closing.taken}: {closing.why}")
     say(f"next: ledger ingest {work_folder(ladder.ledger, ladder.record)}/*/run.json")
     return int(ExitCode.ENVIRONMENT) if waiting or ladder.progress.stuck else 0
-
-
-@contextmanager
-def _progress(plan: Prereg, waiting: list[Turn]) -> Iterator[Show]:
-    """What shows events: a bar on a terminal, plain lines elsewhere."""
-    done = Done(len(waiting), sum(plan.ladder.steps_of(turn.rung.id) for turn in waiting))
-    if not sys.stderr.isatty():
-        yield lambda rung, event: _plain(done, rung, event)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[left]}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task: Any = bar.add_task("starting", total=done.of, left="")
-
-        def show(rung: str, event: Event) -> None:
-            words = done.take(event)
-            bar.update(task, completed=done.steps, description=f"{rung}  {words}", left=done.left())
-
-        yield show
-
-
-@dataclass
-class Done:
-    """How far the ladder is, and how long the rest may take: a rung costs its start-up and its steps."""
-
-    rungs: int
-    of: int
-    finished: int = 0
-    step: int = 0
-    _before: int = 0
-    _of_rung: int = 0
-    _rung_began: float = field(default_factory=time.monotonic)
-    _start_up: float | None = None
-    _a_step: float | None = None
-
-    @property
-    def steps(self) -> int:
-        """Steps done over all rungs."""
-        return self._before + self.step
-
-    def take(self, event: Event) -> str:
-        """Count an event; what to say of it."""
-        since = time.monotonic() - self._rung_began
-        if event["event"] == "step":
-            self.step, self._of_rung = int(event["step"]), int(event["of"])
-            if self.step == 1:
-                self._start_up = since
-            elif self._start_up is not None:
-                self._a_step = (since - self._start_up) / (self.step - 1)
-            return f"step {self.step} of {event['of']}"
-        if event["event"] == "done":
-            # A rung that ended early has no steps left either.
-            self.finished, self._before, self.step = self.finished + 1, self._before + self._of_rung, 0
-            self._of_rung, self._rung_began = 0, time.monotonic()
-            return str(event["outcome"])
-        if event["event"] == "probe":
-            return f"{event['setting']} {event['value']}: {event['outcome']}"
-        return str(event.get("message") or event.get("phase") or event["event"])
-
-    def left(self) -> str:
-        """Time left, projected from this ladder's own start-ups and steps."""
-        if self._start_up is None or self._a_step is None:
-            return "time left not known yet"
-        start_ups = self.rungs - self.finished - (1 if self.step else 0)
-        seconds = max(0, round(start_ups * self._start_up + (self.of - self.steps) * self._a_step))
-        return f"about {seconds // 60}:{seconds % 60:02d} left"
-
-
-def _plain(done: Done, rung: str, event: Event) -> None:
-    """A line a phase, and one for every tenth of the steps."""
-    words = done.take(event)
-    every = max(1, int(event.get("of", 1)) // 10)
-    if event["event"] != "step" or int(event["step"]) % every == 0:
-        say(f"{rung}  {words}  {done.left()}")

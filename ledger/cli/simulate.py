@@ -79,8 +79,23 @@ def table_lines(table: PowerTable) -> Iterator[str]:
     rows = [[words(row.effect), *(words(row.chances[name]) if name in row.chances else "0 %" for name in names)]
             for row in table.rows]  # fmt: skip
     yield columns(rows, [f"true effect on {table.varies}", *names])
-    yield f"margin {words(table.margin)}; A/A half-band {words(table.half_band)}"
+    yield f"{_margin(table)}; A/A half-band {words(table.half_band)}"
     if isinstance(table.smallest, Measured):
-        yield f"{table.detects} is reached in 80 % of ladders or more from a true effect of {words(table.smallest)}"
+        yield f"{table.detects} is reached in 80 % of ladders or more {_from(table, table.smallest)}"
     else:
-        yield f"{table.detects} is reached in 80 % of ladders at no effect tried"
+        yield f"no smallest effect is stated: {table.smallest.detail}"
+
+
+def _margin(table: PowerTable) -> str:
+    if isinstance(table.margin, Measured):
+        return f"margin {words(table.margin)}"
+    return f"no margin: {table.margin.detail}"
+
+
+def _from(table: PowerTable, smallest: Measured) -> str:
+    """From which effect on, and towards which side, the watched outcome is reached often."""
+    beyond = [(row.effect.base > smallest.base, row.chances.get(table.detects)) for row in table.rows
+              if isinstance(row.effect, Measured)]  # fmt: skip
+    often = [above for above, chance in beyond if isinstance(chance, Measured) and chance.base >= Fraction(4, 5)]
+    side = " or more" if often and all(often) else " or less"
+    return f"at a true effect of {words(smallest)}{side}"

@@ -6,15 +6,17 @@ The pages say the same at length; nothing is computed here.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import click
 
 from ledger.course.blocks import stated
-from ledger.course.wording import closing_branch, labels, way_of, why_beside, why_beyond
+from ledger.course.wording import closing_branch, way_of, why_beyond
 from ledger.derive.events import PHASE_WORDS, amended_words
 from ledger.model.course import Branch
+from ledger.model.decision import INCONCLUSIVE
 from ledger.model.entries import DecideBody, Entry
 from ledger.model.events import (
     EVENT_KINDS,
@@ -29,6 +31,7 @@ from ledger.model.plan import Prereg
 from ledger.model.reads import Quoted, ReadTrace
 from ledger.model.trace import Clause
 from ledger.model.values import Measured, Unknown, words
+from ledger.references import Namespace
 
 _MARKS = {
     "true": "holds",
@@ -45,17 +48,57 @@ def disposition(name: str) -> str:
     return click.style(name, bold=True, reverse=True)
 
 
-def decision_lines(body: DecideBody, plan: Prereg | None, entries: Sequence[tuple[str, Entry]]) -> Iterator[str]:
-    """A decision whole: the headline, why, what it costs, and everything behind it."""
+_ID = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
+_OWN = ("holds ", "fails ", "unknown ", "passes ", "ambiguous ", "read ", "guard ", "records ")
+"""How lines begin that are no reason: they say what something came to, and are printed each time."""
+_LONG = 40
+"""Shorter reasons are said again: it takes as long to say that they were said."""
+
+
+def shortened(text: str) -> str:
+    """``text`` with each digest and commit as its first 12 digits."""
+    return _ID.sub(lambda found: found[0][:12], text)
+
+
+def decision_lines(body: DecideBody, plan: Prereg | None) -> Iterator[str]:
+    """A decision whole: the headline, why, what it costs, and everything behind it.
+
+    A reason is said once, and ids are shortened: ``--json`` has all of it.
+    """
+    told: list[str] = []
+    for line in _decision_lines(body, plan):
+        indent, text = line[: len(line) - len(line.lstrip())], line.strip()
+        reason = text.partition(": ")[2] if text.startswith("run ") else text
+        is_reason = text.startswith("run ") or (len(indent) > 3 and not text.startswith(_OWN))
+        if is_reason and len(reason) > _LONG and any(reason in one for one in told):
+            line = f"{indent}{text.removesuffix(reason)}as said above"
+        told.append(text)
+        yield shortened(line)
+
+
+def _decision_lines(body: DecideBody, plan: Prereg | None) -> Iterator[str]:
     closed = closing_branch(body)
-    labelled = labels(body, entries)
-    called = "".join(f" [{label}]" for label in labelled)
+    called = "".join(f" [{label}]" for label in body.labels or ())
     yield disposition(body.disposition) + called + (f": {closed.taken}" if closed else "")
-    yield closed.why if closed else why_beside(body, labelled)
+    yield closed.why if closed else body.why
     reached = next((one for one in plan.decision.outcomes if one.name == body.disposition), None) if plan else None
     if reached is not None and reached.cost:
         yield f"at the cost of: {reached.cost}"
+    yield from _recorded(body, plan)
     yield from trace_lines(body, {name: read.beside or () for name, read in ((plan and plan.reads) or {}).items()})
+
+
+def _recorded(body: DecideBody, plan: Prereg | None) -> Iterator[str]:
+    """Each number that the outcome records, or its bound; those that are still wanted where nothing was reached."""
+    units = Namespace(plan).units if plan else {}
+    for outcome in plan.decision.outcomes if plan else ():
+        if outcome.name == body.disposition or body.disposition == INCONCLUSIVE:
+            for reference in outcome.records or ():
+                name, _, part = reference.partition(".")
+                read, found = (body.reads or {}).get(name), body.descriptive.get(reference)
+                value = getattr(read, part) or read.value if read is not None else found.value if found else None
+                shown = "unknown" if value is None else words(value, unit=units.get(reference))
+                yield f"  {reference}: {shown}"
 
 
 def trace_lines(body: DecideBody, beside: Mapping[str, Sequence[Quoted]] | None = None) -> Iterator[str]:
@@ -67,7 +110,8 @@ def trace_lines(body: DecideBody, beside: Mapping[str, Sequence[Quoted]] | None 
         yield "  its outcomes were not tried; their rules as they stood:"
     for trace in body.trace:
         if trace.rule != "otherwise":
-            yield f"  {trace.outcome}: {trace.rule}" + (f": {trace.reason}" if trace.reason else "")
+            said = trace.reason is None or trace.reason in body.why  # the headline has it
+            yield f"  {trace.outcome}: {trace.rule}" + ("" if said else f": {trace.reason}")
             yield from (f"    {line}" for clause in trace.clauses for line in _clause(clause))
     for guard in body.guards:
         yield f"  guard {guard.name}: {_MARKS[guard.verdict]}"
@@ -137,6 +181,8 @@ def _clause(clause: Clause) -> Iterator[str]:
     margin = ""
     if isinstance(clause.margin_relative, Measured):
         margin = f"   margin {words(clause.margin)} ({words(clause.margin_relative, unit='%')})"
+    elif isinstance(clause.margin, Measured):  # against 0 there is no share of it
+        margin = f"   margin {words(clause.margin)}"
     yield f"{_MARKS[clause.verdict]:<8} {clause.derivation}{margin}"
     if clause.reason:
         yield f"         {clause.reason}"

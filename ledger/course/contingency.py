@@ -15,8 +15,9 @@ from ledger.course.stages import Judge, Timed
 from ledger.course.wording import change_words
 from ledger.model.base import Scalar, same_scalar
 from ledger.model.course import Branch, Contingency
-from ledger.model.entries import Entry
+from ledger.model.entries import Entry, FreezeEntry
 from ledger.model.events import ContingencyEntry
+from ledger.model.ladder import Rung
 from ledger.model.plan import Prereg
 from ledger.model.run import Run
 from ledger.model.trace import Truth
@@ -28,12 +29,13 @@ from ledger.verdict import clause_words
 
 @dataclass(frozen=True)
 class Fired:
-    """A contingency that fired, when, and what its rungs run since."""
+    """A contingency that fired, when, and what its rungs run since; ``before`` is the ladder as it was until then."""
 
     name: str
     at: str
     found: Branch
     own: Contingency
+    before: tuple[Rung, ...]
 
     @property
     def steps(self) -> int | None:
@@ -47,14 +49,40 @@ class Fired:
 
 
 def fired_in(plan: Prereg, entries: Iterable[tuple[str, Entry]]) -> tuple[Fired, ...]:
-    """The contingencies of ``plan`` that fired, in the order of the record; the first entry of each counts."""
+    """The contingencies of ``plan`` that fired, in the order of the record; the first entry of each counts.
+
+    The freeze entry must be among ``entries`` where it matters what the ladder was before them.
+    """
     found: dict[str, Fired] = {}
+    rungs = plan.ladder.rungs
     for _, entry in entries:
-        if isinstance(entry, ContingencyEntry) and entry.body.contingency in (plan.contingencies or {}):
+        if isinstance(entry, FreezeEntry):
+            rungs = entry.body.plan.ladder.rungs
+        elif isinstance(entry, ContingencyEntry) and entry.body.contingency in (plan.contingencies or {}):
             name = entry.body.contingency
             own = (plan.contingencies or {})[name]
-            found.setdefault(name, Fired(name, entry.at, entry.body.found, own))
+            if name not in found:
+                found[name] = Fired(name, entry.at, entry.body.found, own, rungs)
+                rungs = tuple(changed_rung(one, own) for one in rungs)
     return tuple(found.values())
+
+
+def changed_rung(rung: Rung, own: Contingency) -> Rung:
+    """A rung as it runs once the contingency has fired; the same where it is none of its rungs."""
+    if rung.id not in own.then.rungs:
+        return rung
+    changes: dict[str, Any] = {"steps": own.then.steps} if own.then.steps is not None else {}
+    return rung.model_copy(update={**changes, "flags": {**rung.flags, **(own.then.settings or {})}})
+
+
+def as_of(plan: Prereg, fired: Sequence[Fired], began_at: str) -> tuple[Prereg, tuple[Fired, ...]]:
+    """The plan as it was at a time, before the contingencies that fired later; and those that had fired by then."""
+    held = tuple(one for one in fired if one.at <= began_at[:19] + "Z")
+    later = [one for one in fired if one not in held]
+    if not later:
+        return plan, held
+    ladder = plan.ladder.model_copy(update={"rungs": later[0].before})
+    return plan.model_copy(update={"ladder": ladder}), held
 
 
 def applied(document: dict[str, Any], name: str) -> dict[str, Any]:
@@ -127,8 +155,13 @@ def _taken(own: Contingency, truth: Truth) -> str:
     return as_planned if truth == "false" else f"whether it is called for cannot be told: {as_planned}"
 
 
-def told_contingencies(plan: Prereg, fired: Sequence[Fired], judged: Callable[[str], Branch]) -> list[Branch]:
-    """What became of each contingency of ``plan``; ``judged`` says whether one that never fired was called for."""
+def told_contingencies(
+    plan: Prereg, fired: Sequence[Fired], judged: Callable[[str], Branch], late: Callable[[str], str | None]
+) -> list[Branch]:
+    """What became of each contingency of ``plan``.
+
+    ``judged`` says whether one that never fired was called for, and ``late`` why it could not fire any more.
+    """
     by_name = {one.name: one for one in fired}
     told = []
     for name, own in (plan.contingencies or {}).items():
@@ -137,9 +170,23 @@ def told_contingencies(plan: Prereg, fired: Sequence[Fired], judged: Callable[[s
             told.append(by_name[name].found.model_copy(update={"taken": when}))
             continue
         branch = judged(name)
-        missed = {"taken": f"never fired: {branch.taken} was not done"} if branch.verdict == "true" else {}
-        told.append(branch.model_copy(update=missed))
+        why = late(name)
+        missed = f"never fired: {branch.taken} was not done" + (f"; it came too late: {why}" if why else "")
+        told.append(branch.model_copy(update={"taken": missed}) if branch.verdict == "true" else branch)
     return told
+
+
+def answered(own: Contingency, plan: Prereg, attempted: Sequence[Attempted]) -> str | None:
+    """Why it is too late for a contingency: an arm that it changes was measured as planned; None when none was.
+
+    Of its rungs the control alone may be run again: that it was slow is what may call for a change.
+    """
+    roles = {rung.id: rung.role for rung in plan.ladder.rungs}
+    for one in sorted(attempted, key=lambda each: (each.run.began_at, each.run.run_id)):
+        rung = one.run.rung
+        if one.complete and rung in own.then.rungs and roles.get(rung) != "control":
+            return f"{rung} had run as planned, and that counts ({one.run.run_id}, begun {one.run.began_at})"
+    return None
 
 
 def to_come(plan: Prereg, attempted: Sequence[Attempted], closed: Collection[str] = ()) -> list[str]:
@@ -156,8 +203,8 @@ def _projected(plan: Prereg, limit: str, attempted: Sequence[Attempted], closed:
         return "unknown", "the plan states no budget to project from"
     at_most = parse_quantity(limit)
     step = display(schedule.seconds_a_step(plan, attempted), parse_quantity("1 s").unit)
-    steps = sum(one.run.counts.steps for one in attempted)
-    basis = f"as measured over {steps} steps" if steps else "as the budget states it"
+    paced = schedule.paced(attempted)
+    basis = f"as measured over {_paced_words(paced)}" if paced else "as the budget states it"
     attempts = f"{len(left)} more attempt{'' if len(left) == 1 else 's'}"
     coming = f"{attempts} at {step} a step, {basis}" if left else "nothing is left to run"
     words = (
@@ -166,3 +213,9 @@ def _projected(plan: Prereg, limit: str, attempted: Sequence[Attempted], closed:
         f"{'above' if cost.projected > at_most.base else 'at most'} {display(at_most.base, at_most.unit)}"
     )
     return ("true" if cost.projected > at_most.base else "false"), words
+
+
+def _paced_words(paced: Sequence[Attempted]) -> str:
+    """What the time of a step was measured over."""
+    steps, runs = sum(one.run.counts.steps for one in paced), [one.run.run_id for one in paced]
+    return f"{steps} steps of {runs[0] if len(runs) == 1 else f'{len(runs)} attempts that count'}"

@@ -1,8 +1,9 @@
 """Kill rules against a reference curve: whether a rung's series fell behind another's at the matched step.
 
 Pure and exact, like every judgement; the harness that stops a run looks at the same numbers with its own code. A run
-that fell behind is the rung's answer, whether the harness stopped it there or went on. What cannot be told leaves the
-rung unknown: losing a sample, or the reference, never lets an arm through.
+that fell behind is the rung's answer, whether the harness stopped it there or went on; one whose harness says
+that the curve stopped it fell behind, whatever is left of its samples. What cannot be told leaves the rung unknown:
+losing a sample, or the reference, never lets an arm through.
 """
 
 from __future__ import annotations
@@ -105,10 +106,34 @@ def _worst(curve: CurveKill, ranks: Sequence[Rank], index: int, scale: Fraction)
 def hold(curve: CurveKill, plan: Prereg, run: Run, reference: Run | Unknown, *, whole: bool) -> Held:
     """Whether ``run`` kept up; ``whole`` for one that trained all its steps, so that each sample left out is missing.
 
-    Of a run that ended early, what it did not train is no sample: there it can have fallen behind no more.
+    Of a run that ended early, what it did not train is no sample: there it can have fallen behind no more. One that
+    says that this curve stopped it did fall behind: of its samples some may be lost, and of that word nothing is.
     """
+    held = _by_samples(curve, plan, run, reference, whole=whole)
+    if held.truth == "false" or not stopped_by(curve, plan, run):
+        return held
+    return Held("false", _as_told(curve, run, held), run.outcome.step)
+
+
+def stopped_by(curve: CurveKill, plan: Prereg, run: Run) -> bool:
+    """Whether the run says that the harness stopped it for having fallen behind this curve."""
+    told = run.outcome.curve
+    return told is not None and run.rung in curve.rungs and dict(enumerate(frozen_curves(plan))).get(told) == curve
+
+
+def _as_told(curve: CurveKill, run: Run, held: Held) -> str:
+    at = f" at step {run.outcome.step}" if run.outcome.step is not None else ""
+    message = f" ({run.outcome.message})" if run.outcome.message else ""
+    left = "; its samples do not show it" if held.truth == "true" else ""
+    return (
+        f"the harness stopped {run.run_id}{at}, as having fallen behind {curve.reference} in {curve.series}{message}"
+        f"{left}: {held.why}"
+    )
+
+
+def _by_samples(curve: CurveKill, plan: Prereg, run: Run, reference: Run | Unknown, *, whole: bool) -> Held:
     own, theirs = reduced(curve, run), _samples(curve, reference)
-    trained = run.counts.steps // curve.every
+    trained = max(run.counts.steps, run.outcome.step or 0) // curve.every
     if not whole and not trained and isinstance(own, Unknown):
         return Held("true", f"{run.run_id} ended before its first sample of {curve.series}")
     for found in (own, theirs):

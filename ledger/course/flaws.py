@@ -9,9 +9,13 @@ from collections.abc import Collection, Iterator, Sequence
 
 from ledger.accounting import Account, Intake, began
 from ledger.attempts import outside_window
+from ledger.model.entries import RunBody
 from ledger.model.ladder import Consequences
 from ledger.model.plan import Prereg
 from ledger.model.trace import Note
+
+_MAY_BE_LOST = frozenset({"settings_mismatch", "seed_mismatch", "pin_mismatch"})
+"""Codes of rejections that also follow from a run file which lost what it says of these."""
 
 
 def void_flaws(
@@ -37,14 +41,31 @@ def void_flaws(
         yield from outside(plan, accounted, intakes)
 
 
+def not_shown_to_be_of_the_plan(body: RunBody) -> bool:
+    """Whether an attempt was rejected for nothing but settings, a seed or code that its file does not show to be the
+    plan's: what it may have lost does not undo a flaw that it has."""
+    codes = {one.code for one in body.rejections}
+    return bool(codes) and codes <= _MAY_BE_LOST
+
+
 def _short_of(own: Consequences, accounted: Account, intakes: Sequence[Intake]) -> Iterator[str]:
     """Attempts that were killed, or that did not do all that a rung must."""
-    outcomes = {one.digest: one.body.outcome.kind for one in intakes}
+    bodies = {one.digest: one.body for one in intakes}
     for one in accounted.standings:
-        if one.standing == "incomplete":
-            was_killed = outcomes[one.entry] == "killed"
-            if (own.killed if was_killed else own.incomplete) == "void":
-                yield f"{one.run_id} ({one.rung}) is {'killed' if was_killed else 'incomplete'}: {one.why}"
+        body = bodies[one.entry]
+        rejected = not body.complete and not_shown_to_be_of_the_plan(body)
+        if (one.standing == "incomplete" or rejected) and "void" in _leads_to(own, body):
+            word = "killed" if body.outcome.kind == "killed" else "incomplete"
+            why = one.why if not rejected else f"{body.incomplete_because or 'incomplete'}; {one.why}"
+            yield f"{one.run_id} ({one.rung}) is {word}: {why}"
+
+
+def _leads_to(own: Consequences, body: RunBody) -> tuple[str, ...]:
+    """What follows from an attempt that is not complete. Another early end than a kill, such as an error, has the
+    consequences of both: a kill that is told as an error is no way around what the plan says of kills."""
+    if body.outcome.kind == "killed":
+        return (own.killed,)
+    return (own.incomplete,) if body.outcome.kind in ("ok", "oom") else (own.incomplete, own.killed)
 
 
 def out_of_order(plan: Prereg, accounted: Account) -> str | None:
@@ -54,13 +75,16 @@ def out_of_order(plan: Prereg, accounted: Account) -> str | None:
 
 
 def outside(plan: Prereg, accounted: Account, intakes: Sequence[Intake]) -> list[str]:
-    """Each run outside the run window, in words; a run that was rejected is no run of this plan."""
+    """Each run outside the run window, in words; a run that was rejected for more than its file may have lost is no run
+    of this plan."""
     rejected = {one.entry for one in accounted.standings if one.standing == "rejected"}
-    return [
-        f"{one.body.run_id} ({one.body.rung}): {text}"
+    own = (
+        one.body
         for one in sorted(intakes, key=began)
-        if one.digest not in rejected and (text := outside_window(plan, one.body.began_at)) is not None
-    ]
+        if one.digest not in rejected or not_shown_to_be_of_the_plan(one.body)
+    )
+    told = ((body, outside_window(plan, body.began_at)) for body in own)
+    return [f"{body.run_id} ({body.rung}): {text}" for body, text in told if text is not None]
 
 
 def window_notes(plan: Prereg, accounted: Account, intakes: Sequence[Intake]) -> list[Note]:

@@ -20,7 +20,11 @@ State = Literal["open", "overdue", "done"]
 
 @dataclass(frozen=True)
 class Owed:
-    """One follow-up that the decision obliges; ``done`` is the digest of the entry that says it was done."""
+    """One follow-up that the decision obliges; ``done`` is the digest of the entry that says it was done.
+
+    ``apart`` has every entry that says so, and ``results`` what each says came out, where branches that did not know of
+    each other each said so; both are empty where one entry does.
+    """
 
     name: str
     text: str
@@ -28,13 +32,26 @@ class Owed:
     due: str | None
     state: State
     done: str | None = None
+    apart: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+
+    @property
+    def how_it_stands(self) -> str:
+        """The state in words: ``done twice, apart`` where branches each say what came out."""
+        return f"done {_times(len(self.apart))}, apart" if self.apart else self.state
 
     @property
     def words(self) -> str:
         """What must be done, before what, by when, and whether it was."""
         before = f", before {self.before}" if self.before else ""
         due = f", due {self.due}" if self.due and self.done is None else ""
-        return f"{self.state}: {self.text.removesuffix('.')}{before}{due}"
+        told = (f"{one} ({entry[:12]})" for one, entry in zip(self.results, self.apart, strict=True))
+        apart = f": {' / '.join(told)}" if self.apart else ""
+        return f"{self.how_it_stands}: {self.text.removesuffix('.')}{before}{due}{apart}"
+
+
+def _times(number: int) -> str:
+    return "twice" if number == 2 else f"{number} times"
 
 
 def owed(plan: Prereg | None, entries: Sequence[tuple[str, Entry]], today: str) -> list[Owed]:
@@ -48,10 +65,12 @@ def owed(plan: Prereg | None, entries: Sequence[tuple[str, Entry]], today: str) 
     found = []
     for name, own in sorted((plan.follow_ups or {}).items()):
         if disposition in own.after:
-            done = _done(name, disposition, entries)
+            done = told_done(name, disposition, entries)
             late = own.due is not None and own.due < today
             state: State = "done" if done else "overdue" if late else "open"
-            found.append(Owed(name, own.text, own.before, own.due, state, done))
+            first = next(iter(done), None)
+            apart = done if len(done) > 1 else {}
+            found.append(Owed(name, own.text, own.before, own.due, state, first, tuple(apart), tuple(apart.values())))
     return found
 
 
@@ -94,7 +113,7 @@ def refusal(plan: Prereg, name: str, entries: Sequence[tuple[str, Entry]]) -> Pr
 def decision_of(entries: Sequence[tuple[str, Entry]]) -> tuple[str, DecideEntry] | None:
     """The decision that stands, with its digest; the last one where several agree."""
     deciding = standing_decisions(entries)
-    return deciding[-1] if deciding and not contest(deciding) and retirement(entries) is None else None
+    return deciding[-1] if deciding and not contest(deciding, entries) and retirement(entries) is None else None
 
 
 def _disposition(entries: Sequence[tuple[str, Entry]]) -> str | None:
@@ -102,14 +121,16 @@ def _disposition(entries: Sequence[tuple[str, Entry]]) -> str | None:
     return deciding[1].body.disposition if deciding else None
 
 
-def _done(name: str, disposition: str, entries: Sequence[tuple[str, Entry]]) -> str | None:
-    """The first entry that says it was done, after a decision with that disposition."""
+def told_done(name: str, disposition: str, entries: Sequence[tuple[str, Entry]]) -> dict[str, str]:
+    """What came out by each entry that says it was done after a decision with that disposition, in order.
+
+    On one line of entries there is at most one.
+    """
     came_to = {key: entry.body.disposition for key, entry in entries if isinstance(entry, DecideEntry)}
-    done = (
-        key
+    return {
+        key: entry.body.result
         for key, entry in entries
         if isinstance(entry, FollowUpEntry)
         and entry.body.follow_up == name
         and came_to.get(entry.body.decide) == disposition
-    )
-    return next(done, None)
+    }

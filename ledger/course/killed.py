@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ledger.accounting import Account, Intake, began
-from ledger.course.curves import Held, frozen_curves, hold
+from ledger.course.curves import Held, frozen_curves, hold, stopped_by
+from ledger.course.flaws import not_shown_to_be_of_the_plan
 from ledger.course.stages import Gate, stage_of
 from ledger.model.course import Branch
 from ledger.model.decision import VOID
@@ -52,13 +53,15 @@ def held_to_curves(
     for curve in frozen_curves(plan):
         reference = _reference(curve, accounted, banked)
         for rung in curve.rungs:
-            held = [(one, _held(curve, plan, one, reference)) for one in _answers(accounted, ordered, rung)]
-            branch = _branch(rung, accounted, [found for _, found in held])
+            answers = _answers(curve, plan, accounted, ordered, rung)
+            held = [(one, _held(curve, plan, one, reference)) for one in answers]
+            branch = _branch(plan, curve, rung, accounted, [found for _, found in held])
             told.append(Killed(curve.kill, rung, branch, _gives(plan, curve)))
             if branch.verdict != "true" and (rung in accounted.counted or branch.verdict == "false"):
                 detail = f"{branch.taken}: {branch.why}"
                 void.setdefault(rung, Unknown(unknown=_REASONS[branch.verdict], detail=detail))
-                fell |= {one.digest: detail for one, found in held if found.truth == "false"}
+                behind = [one for one, found in held if found.truth == "false" and not one.body.rejections]
+                fell |= {one.digest: detail for one in behind}
     return accounted.leaving_out(fell).without(void), tuple(told)
 
 
@@ -78,10 +81,17 @@ def _reference(curve: CurveKill, accounted: Account, banked: Mapping[str, Run]) 
     return accounted.absent.get(curve.reference) or Unknown(unknown="missing", detail=f"{curve.reference} is not here")
 
 
-def _answers(accounted: Account, ordered: Sequence[Intake], rung: str) -> list[Intake]:
-    """The attempts that count, and those that ended early before the last of them began."""
+def _answers(curve: CurveKill, plan: Prereg, accounted: Account, ordered: Sequence[Intake], rung: str) -> list[Intake]:
+    """The attempts that count, and those that ended early before the last of them began.
+
+    Among these one that the curve stopped stays where it was rejected for what its file may have lost: another takes
+    its place no more than that of any other. With none to take its place there is only a run that may not count.
+    """
     pool = [one.digest for one in accounted.pools.get(rung, ())]
     early = {one.entry for one in accounted.standings if one.rung == rung and one.standing == "incomplete"}
+    if pool:
+        told = (one for one in ordered if one.body.rung == rung and stopped_by(curve, plan, one.run))
+        early |= {one.digest for one in told if not_shown_to_be_of_the_plan(one.body)}
     own = [one for one in ordered if one.digest in pool or one.digest in early]
     last = max((place for place, one in enumerate(own) if one.digest in pool), default=len(own))
     return own[: last + 1]
@@ -91,7 +101,7 @@ def _held(curve: CurveKill, plan: Prereg, one: Intake, reference: Run | Unknown)
     return hold(curve, plan, one.run, reference, whole=one.body.complete and one.run.outcome.kind == "ok")
 
 
-def _branch(rung: str, accounted: Account, held: Sequence[Held]) -> Branch:
+def _branch(plan: Prereg, curve: CurveKill, rung: str, accounted: Account, held: Sequence[Held]) -> Branch:
     """Behind in any attempt is behind; kept up in all is kept up, if there is one that counts."""
     fell = [one for one in held if one.truth == "false"]
     open_ = [one for one in held if one.truth == "unknown"]
@@ -99,7 +109,21 @@ def _branch(rung: str, accounted: Account, held: Sequence[Held]) -> Branch:
     if not fell and absent is not None:
         open_.append(Held("unknown", absent.detail or f"{rung} has no run that counts"))
     found = next(iter([*fell, *open_, *held]))
-    return Branch(kind="kill", id=rung, verdict=found.truth, taken=_TAKEN[found.truth].format(rung=rung), why=found.why)
+    name, beside = _told_apart(plan, curve, rung)
+    taken = _TAKEN[found.truth].format(rung=rung) + beside
+    return Branch(kind="kill", id=name, verdict=found.truth, taken=taken, why=found.why)
+
+
+def _told_apart(plan: Prereg, curve: CurveKill, rung: str) -> tuple[str, str]:
+    """The branch's id, and what stands beside the way taken: the rung alone where one condition holds it."""
+    own = [one for one in frozen_curves(plan) if rung in one.rungs]
+    if len(own) == 1:
+        return rung, ""
+    words = f"{curve.series} against {curve.reference}"
+    name = f"{rung}.{curve.series}.{curve.reference}"
+    if [(one.series, one.reference) for one in own].count((curve.series, curve.reference)) > 1:
+        return f"{name}.{curve.kill}", f" ({words}, kill condition {curve.kill + 1})"
+    return name, f" ({words})"
 
 
 def with_kills(plan: Prereg, stages: Sequence[Gate], killed: Sequence[Killed]) -> list[Gate]:

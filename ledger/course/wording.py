@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator
 from ledger.errors import RuleError
 from ledger.model.course import Branch, Contingency, FollowUp, Stage
 from ledger.model.decision import Outcome
-from ledger.model.entries import DecideBody, Entry
-from ledger.model.events import ContingencyEntry
-from ledger.model.ladder import Consequences, Kill
+from ledger.model.entries import DecideBody
+from ledger.model.ladder import Consequences, Kill, Search
 from ledger.model.plan import Prereg
 from ledger.rules import in_words, parse
 from ledger.verdict import clause_words
@@ -52,29 +51,18 @@ def why_beyond(branch: Branch) -> str:
 def closing_branch(body: DecideBody) -> Branch | None:
     """The branch that closed the record before its outcomes were tried; None where an outcome was reached."""
     ways = (one for one in body.branches or () if one.verdict != "true")
-    return next((one for one in ways if body.why.endswith(f"{one.taken}: {one.why}")), None)
+    return next((one for one in ways if body.why == f"{one.taken}: {one.why}"), None)
 
 
-def labels(body: DecideBody, entries: Iterable[tuple[str, Entry]]) -> tuple[str, ...]:
-    """What a decision is called because of the contingencies it was made under: each label once, in order."""
-    under = set(body.amendments or ())
-    fired = (one.body.label for key, one in entries if key in under and isinstance(one, ContingencyEntry))
-    return tuple(dict.fromkeys(fired))
+def labelled(disposition: str, labels: Iterable[str] | None) -> str:
+    """``ADOPT [5k-screen]``: an outcome with what it is called because of the contingencies that had fired."""
+    return " ".join([disposition, *(f"[{label}]" for label in labels or ())])
 
 
-def headline(body: DecideBody, labelled: Iterable[str] = ()) -> str:
-    """``DROP: killed at stage 1 of 2 (screen), 1.5 of 6.0 GPU-h spent``; the disposition alone if nothing closed it."""
-    closed = closing_branch(body)
-    name = " ".join([body.disposition, *(f"[{label}]" for label in labelled)])
+def headline(body: DecideBody) -> str:
+    """``DROP: killed at stage 1 of 2 (screen), 1.5 of 6.0 GPU-h spent``; the outcome alone if nothing closed it."""
+    closed, name = closing_branch(body), labelled(body.disposition, body.labels)
     return f"{name}: {closed.taken}" if closed else name
-
-
-def why_beside(body: DecideBody, labelled: Iterable[str]) -> str:
-    """Why, without the labels that it begins with: for where they are shown beside it.
-
-    The entry keeps them in its reason, which is also told where nothing shows them, such as in another record.
-    """
-    return body.why.removeprefix(f"labelled {', '.join(labelled)}: ")
 
 
 def rule_words(rule: str) -> str:
@@ -138,6 +126,14 @@ def follow_up_words(own: FollowUp) -> str:
     before = f", before {own.before}" if own.before else ""
     due = f", by {own.due}" if own.due else ""
     return f"after {_listed(own.after, 'or')}{before}{due}: {own.text}"
+
+
+def search_words(own: Search) -> str:
+    """What is searched, from where, and what counts as fitting."""
+    return (
+        f"the largest {own.vary} that fits, from {own.start} downwards by {own.method}; it fits where {own.fits} "
+        "and it did not run out of memory; it licenses nothing"
+    )
 
 
 def kill_words(kill: Kill) -> str:

@@ -53,6 +53,9 @@ def _told(freeze: FreezeEntry, rung: Rung) -> str:
 def _wrong_pin(path: str, pinned: str, run: Run) -> str | None:
     seen = run.code.paths.get(path)
     if seen is None or isinstance(seen.object, UnknownFact) or isinstance(seen.dirty, UnknownFact):
+        near = next((one for one in run.code.paths if one != path and one.strip("/") == path.strip("/")), None)
+        if near is not None:
+            return f"{path}: the run recorded {near}; the plan pins {path}, and the key must be the same"
         return f"{path}: frozen at {pinned}, and the run did not record what it ran"
     if seen.object != pinned:
         return f"{path}: frozen at {pinned}, the run had {seen.object}"

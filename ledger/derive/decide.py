@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from ledger.accounting import Account, Intake
 from ledger.arms import Kept
 from ledger.course import (
-    Fired,
     Gate,
     closed_rungs,
     fallen,
@@ -26,8 +25,9 @@ from ledger.course import (
     with_kills,
 )
 from ledger.derive.events import event_notes
-from ledger.derive.evidence import Evidence, weigh
-from ledger.derive.notes import notes_on
+from ledger.derive.evidence import Evidence
+from ledger.derive.followed import fired_too_late, follow
+from ledger.derive.notes import notes_on, opened_unseen
 from ledger.derive.progress import progress
 from ledger.derive.staged import Staged
 from ledger.errors import IntegrityError
@@ -64,7 +64,7 @@ def decide_body(
     Raises IntegrityError when the freeze entry lacks the typed rule of an outcome; of the evidence, nothing raises.
     """
     plan, fired = freeze.body.plan, fired_in(freeze.body.plan, before)
-    found = weigh(plan, intakes, banked, fired)
+    staged, found = follow(plan, intakes, banked, fired)
     accounted, guards = found.accounted, found.guards
     rules = {rule.outcome: from_json(rule.ast) for rule in freeze.body.rules}
     stages = stage_gates(plan, found.judge, spent_words(plan, [one.body for one in intakes]))
@@ -74,10 +74,11 @@ def decide_body(
     broken = _broken_protocol(plan, accounted, {**closed, **fallen(found.killed)})
     stopped = any(gate.branch.kind == "kill" and gate.branch.verdict == "false" for gate in gates)
     needed = [rung for rung in needed_rungs(plan) if rung not in closed and not stopped]
+    broken += fired_too_late(plan, intakes, banked, fired)
     broken += void_flaws(plan, accounted, intakes, needed)
     disposition, why = _disposed(broken, gates, traces, guards)
     branches = (
-        *_contingencies(plan, fired, intakes, found),
+        *_contingencies(staged, found),
         *found.branches,
         *told_without_outcome(found.killed, closed),
         *(gate.branch for gate in gates),
@@ -87,7 +88,8 @@ def decide_body(
         amendments=tuple(key for key, entry in before if isinstance(entry, AmendEntry | ContingencyEntry)) or None,
         evidence=tuple(sorted(intake.digest for intake in intakes)),
         disposition=disposition,
-        why=f"labelled {', '.join(one.own.label for one in fired)}: {why}" if fired else why,
+        labels=tuple(dict.fromkeys(one.own.label for one in fired)) or None,
+        why=why,
         trace=traces,
         branches=branches or None,
         guards=tuple(guards.values()),
@@ -97,6 +99,7 @@ def decide_body(
         expectations={one.id: found.judge(parse(one.claim)).truth for one in plan.expectations or ()},
         notes=(
             *notes_on(plan, accounted, intakes, closed),
+            *opened_unseen(plan, accounted, before),
             *retry_notes(plan, accounted.standings),
             *event_notes(before),
         ),
@@ -104,10 +107,11 @@ def decide_body(
     )
 
 
-def _contingencies(plan: Prereg, fired: Sequence[Fired], intakes: Sequence[Intake], found: Evidence) -> list[Branch]:
-    if not plan.contingencies:
+def _contingencies(staged: Staged, found: Evidence) -> list[Branch]:
+    if not staged.plan.contingencies:
         return []
-    return told_contingencies(plan, fired, progress(Staged(plan, intakes, fired), found).called_for)
+    so_far = progress(staged, found)
+    return told_contingencies(staged.plan, staged.fired, so_far.called_for, so_far.too_late)
 
 
 def _disposed(

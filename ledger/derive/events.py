@@ -11,12 +11,12 @@ from dataclasses import replace
 from ledger import budget
 from ledger.accounting import Intake
 from ledger.arms import Kept
-from ledger.course.wording import trigger_words
-from ledger.derive.evidence import weigh
+from ledger.course.wording import labelled, trigger_words
+from ledger.derive.followed import follow
 from ledger.derive.freeze import frozen_rules
 from ledger.derive.progress import progress
-from ledger.derive.staged import Staged
 from ledger.errors import InputError, Problem, StateError
+from ledger.model.course import Contingency
 from ledger.model.entries import Entry
 from ledger.model.envelope import Tool
 from ledger.model.events import AmendBody, CarriedResult, Change, ContingencyBody, Phase
@@ -72,14 +72,13 @@ def contingency_body(
     """The body of the contingency entry for ``name`` on the runs in ``intakes``, under the plan as it then stands.
 
     Raises InputError where the plan declares no such contingency; StateError where it is not called for, fired before,
-    or leaves nothing to change because all its rungs have run.
+    or comes too late: one of its arms has run as planned, or nothing is left to change.
     """
     plan = protocol.plan
     own = (plan.contingencies or {}).get(name)
     if own is None:
-        raise InputError.of([_in_full(unknown_name("contingency", name, plan.contingencies or {}))])
-    staged = Staged(plan, intakes, protocol.fired)
-    so_far = progress(staged, weigh(plan, intakes, banked, protocol.fired))
+        raise InputError.of([_no_such(protocol, name)])
+    so_far = progress(*follow(plan, intakes, banked, protocol.fired))
     found = so_far.called_for(name)
     where = protocol.freeze.record
     if any(one.name == name for one in protocol.fired):
@@ -99,6 +98,15 @@ def contingency_body(
             expected=trigger_words(own),
             found=found.why,
             hint="go on with the ladder as it is; run files that wait are seen when they are taken in",
+        )
+    if (measured := so_far.too_late(name)) is not None:
+        raise StateError(
+            "too_late",
+            f"contingency {name} comes too late: {measured}",
+            where=where,
+            expected=f"no attempt that counts of {_arms(plan, own)} before it",
+            found=measured,
+            hint="go on with the plan as it is: an arm that was measured is not measured again under other settings",
         )
     if not set(own.then.rungs) & set(so_far.to_come):
         raise StateError(
@@ -120,6 +128,19 @@ def contingency_body(
     )
 
 
+def _no_such(protocol: Protocol, name: str) -> Problem:
+    declared = protocol.plan.contingencies or {}
+    problem, record = unknown_name("contingency", name, declared), protocol.freeze.record
+    hint = f"ledger show {record} tells each with its trigger; a change that no plan declared is a deviation"
+    return replace(problem, where=record, hint=problem.hint or hint)
+
+
+def _arms(plan: Prereg, own: Contingency) -> str:
+    """The rungs that it changes, without the control, which may be run again."""
+    roles = {rung.id: rung.role for rung in plan.ladder.rungs}
+    return ", ".join(rung for rung in own.then.rungs if roles.get(rung) != "control")
+
+
 def event_notes(before: Sequence[tuple[str, Entry]]) -> list[Note]:
     """What a decision says of the amendments and deviations that it was made under."""
     notes = []
@@ -136,7 +157,7 @@ def event_notes(before: Sequence[tuple[str, Entry]]) -> list[Note]:
 def amended_words(body: AmendBody) -> str:
     """What an amendment changed: the paths, or the result that was carried over; with the reason."""
     if body.result is not None:
-        return f"result of {body.result.record}: {body.result.disposition}; {body.reason}"
+        return f"result of {body.result.record}: {labelled(body.result.disposition, body.result.labels)}; {body.reason}"
     return f"{', '.join(change.path for change in body.changes)}; {body.reason}"
 
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ledger.accounting import Account, Intake, sourced
+from ledger.apart import comparing
 from ledger.arms import Choice, Kept, choose, void_arms
+from ledger.arms.validity import JudgeWithout
 from ledger.attempts import guard_over
-from ledger.comparability import comparing
 from ledger.course import Fired, Killed, held_to_curves
 from ledger.derive.bundled import account_bundled
 from ledger.derive.staged import Staged
@@ -23,7 +24,7 @@ from ledger.model.trace import GuardTrace
 from ledger.model.values import Sourced, Unknown, Value
 from ledger.reads import Cast, evaluate_reads, operands_of
 from ledger.references import Namespace
-from ledger.rules import Expr, Verdict, evaluate
+from ledger.rules import Expr, Verdict, evaluate, references
 
 Judge = Callable[[Expr], Verdict]
 """Evaluates a rule over one set of operands."""
@@ -40,6 +41,7 @@ class Evidence:
     observed: dict[str, Sourced]
     operands: Mapping[str, Sourced]
     judge: Judge
+    judge_without: JudgeWithout
     branches: tuple[Branch, ...] = ()
     killed: tuple[Killed, ...] = ()
     made: Account | None = None
@@ -58,13 +60,14 @@ def weigh(
     intakes: Sequence[Intake],
     banked: Mapping[str, Kept] | None = None,
     fired: Sequence[Fired] = (),
+    unfollowed: Mapping[str, str] | None = None,
 ) -> Evidence:
     """The evidence in ``intakes``, in whatever order they come; an arm that is void has no number for a rule.
 
     ``banked`` has each banked run of the plan; what is computed from one that is not there is unknown. ``fired`` are
-    the contingencies that fired.
+    the contingencies that fired, and ``unfollowed`` says, by run entry, what did not run under one that was called for.
     """
-    made, bundled = account_bundled(Staged(plan, intakes, fired))
+    made, bundled = account_bundled(Staged(plan, intakes, fired, unfollowed or {}))
     curves = {name: kept.run for name, kept in (banked or {}).items()}
     accounted, killed = held_to_curves(plan, made, intakes, curves)
     cast = _cast(plan, banked or {})
@@ -73,7 +76,7 @@ def weigh(
         found = replace(found, observed=_operands(plan, made))
     if not plan.validity and not plan.select:
         return found
-    void, told = void_arms(plan, found.judge)
+    void, told = void_arms(plan, found.judge_without)
     choices = choose(plan, accounted, void)
     standing = _found(plan, accounted.without(void), _with_winners(cast, choices))
     branches = (*bundled, *told, *(one.branch for one in choices))
@@ -109,7 +112,7 @@ def _found(plan: Prereg, accounted: Account, cast: Cast) -> Evidence:
     observed = _operands(plan, accounted)
     operands = {**observed, **_of_winners(plan, observed, cast), **operands_of(plan, reads)}
     judge = _judge(Namespace(plan, cast.chosen), operands, accounted)
-    return Evidence(plan, accounted, guards, reads, observed, operands, judge)
+    return Evidence(plan, accounted, guards, reads, observed, operands, lambda expr: judge(expr, {}), judge)
 
 
 def _of_winners(plan: Prereg, observed: Mapping[str, Sourced], cast: Cast) -> dict[str, Sourced]:
@@ -123,7 +126,7 @@ def _of_winners(plan: Prereg, observed: Mapping[str, Sourced], cast: Cast) -> di
     }
 
 
-def _judge(names: Namespace, operands: Mapping[str, Sourced], accounted: Account) -> Judge:
+def _judge(names: Namespace, operands: Mapping[str, Sourced], accounted: Account) -> JudgeWithout:
     """A judge over ``operands``; runs that may not be compared make a clause over both of them unknown.
 
     A run that is not there cannot be compared either, even where its bounds would do (``min(r1.x, r2.x) <= 3 s``):
@@ -131,22 +134,34 @@ def _judge(names: Namespace, operands: Mapping[str, Sourced], accounted: Account
     """
     compare = comparing(names.plan, {rung: one.run for rung, one in accounted.counted.items()})
 
-    def apart(refs: Sequence[str]) -> str | None:
-        return compare(rung for reference in refs for rung in names.compared(reference))
+    def judge(expr: Expr, without: Mapping[str, Unknown]) -> Verdict:
+        own = {**operands, **_gone(names, expr, without)} if without else operands
 
-    def apart_or_absent(refs: Sequence[str]) -> str | None:
-        rungs = dict.fromkeys(rung for reference in refs for rung in names.compared(reference))
-        absent = [str(accounted.absent[rung].detail) for rung in rungs if rung in accounted.absent]
-        return apart(refs) or ("; ".join(absent) if len(rungs) > 1 else "") or None
+        def apart(refs: Sequence[str]) -> str | None:
+            return compare(rung for reference in refs for rung in names.compared(reference) if rung not in without)
 
-    def judge(expr: Expr) -> Verdict:
-        over = partial(evaluate, expr, operands, names.types, units=names.units)
+        def apart_or_absent(refs: Sequence[str]) -> str | None:
+            rungs = dict.fromkeys(rung for reference in refs for rung in names.compared(reference))
+            absent = [str(why.detail) for rung in rungs if (why := without.get(rung) or accounted.absent.get(rung))]
+            return apart(refs) or ("; ".join(absent) if len(rungs) > 1 else "") or None
+
+        over = partial(evaluate, expr, own, names.types, units=names.units)
         verdict = over(apart=apart)
         settled = [clause for clause in verdict.clauses if clause.verdict != "unknown"]
         hasty = any(apart_or_absent([operand.ref for operand in clause.operands]) for clause in settled)
         return over(apart=apart_or_absent) if hasty else verdict
 
     return judge
+
+
+def _gone(names: Namespace, expr: Expr, without: Mapping[str, Unknown]) -> dict[str, Sourced]:
+    """The references of a rule that need a run of an arm which is not there."""
+    found: dict[str, Sourced] = {}
+    for reference in references(expr):
+        why = next((without[rung] for rung in names.looked_at(reference) if rung in without), None)
+        if why is not None:
+            found[reference] = Sourced(value=why, evidence_class="unclassified")
+    return found
 
 
 def _operands(plan: Prereg, accounted: Account) -> dict[str, Sourced]:

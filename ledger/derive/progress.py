@@ -5,14 +5,24 @@ Pure. ``ledger run`` goes by it, and so does whoever fires a contingency or asks
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ledger.accounting import Account, Intake
-from ledger.arms import Settled, settle
+from ledger.arms import Settled
 from ledger.attempts import judge
-from ledger.course import Gate, called_for, fallen, spent_words, stage_gates, to_come, unopened, with_kills
-from ledger.derive.bundled import attempts_made
+from ledger.course import (
+    Gate,
+    answered,
+    called_for,
+    fallen,
+    spent_words,
+    stage_gates,
+    to_come,
+    unopened,
+    with_kills,
+)
+from ledger.derive.bundled import settled_arms
 from ledger.derive.evidence import Evidence
 from ledger.derive.staged import Staged
 from ledger.model.course import Branch
@@ -47,8 +57,9 @@ class Progress:
     @property
     def stuck(self) -> bool:
         """Whether the ladder cannot go on although it has not ended: a stage or an arm that cannot be told."""
-        closing = self.closing
-        arms = any(own.to_run is None and own.branch.verdict == "unknown" for own in self.settled.values())
+        closing, never = self.closing, set(self.never)
+        open_arms = (own for rung, own in self.settled.items() if rung not in never)
+        arms = any(own.to_run is None and own.branch.verdict == "unknown" for own in open_arms)
         return not self.waiting and (arms or (closing is not None and closing.verdict == "unknown"))
 
     @property
@@ -60,6 +71,10 @@ class Progress:
     def called_for(self, name: str) -> Branch:
         """Whether contingency ``name`` is called for by what is here."""
         return called_for(self.plan, name, self.attempted, self.found.judge, self.never)
+
+    def too_late(self, name: str) -> str | None:
+        """Why contingency ``name`` cannot fire any more: an arm that it changes was measured; None if it can."""
+        return answered((self.plan.contingencies or {})[name], self.plan, self.attempted)
 
     @property
     def to_come(self) -> list[str]:
@@ -77,11 +92,9 @@ def progress(staged: Staged, found: Evidence) -> Progress:
     """How far the record is; ``found`` is what the runs of ``staged`` came to."""
     plan, made = staged.plan, found.made or found.accounted
     killed = fallen(found.killed)
-    attempted = tuple(
-        Attempted(one.run, _answers(plan, made, one) or one.body.rung in killed) for one in _under_it(staged)
-    )
+    attempted = tuple(_attempted(plan, made, killed, one) for one in _under_it(staged))
     gates = with_kills(plan, stage_gates(plan, found.judge, _spent(plan, staged.intakes)), found.killed)
-    settled = settle(plan, attempts_made(staged, made)) if plan.bundles else {}
+    settled = settled_arms(staged, made) if plan.bundles else {}
     left = {turn.rung.id for turn in turns(plan, attempted) if turn.left_out is None}
     shut = {**_unsettled(settled), **unopened(plan, gates, left), **_killed(plan, gates)}
     return Progress(plan, found, attempted, tuple(gates), shut, settled)
@@ -91,6 +104,14 @@ def _under_it(staged: Staged) -> list[Intake]:
     """Every attempt under the plan, once: not one that was rejected, nor the same taken in on two branches."""
     under_it = (one for one in staged.intakes if judge(staged.plan, one.body).standing != "rejected")
     return list({one.body.run_id: one for one in under_it}.values())
+
+
+def _attempted(plan: Prereg, made: Account, killed: Collection[str], one: Intake) -> Attempted:
+    """An attempt, whether its rung needs no other, and whether it may say what a step takes."""
+    rung = one.body.rung
+    answers = _answers(plan, made, one)
+    counts = rung not in made.pools or one.digest in {pooled.digest for pooled in made.pools[rung]}
+    return Attempted(one.run, answers or rung in killed, paces=answers and counts)
 
 
 def _answers(plan: Prereg, made: Account, one: Intake) -> bool:

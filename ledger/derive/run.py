@@ -22,6 +22,7 @@ from ledger.model.trace import Note
 from ledger.model.values import ENDED_WORDS, Resource, Sourced
 from ledger.quality import series_notes
 from ledger.seeds import is_derived, rung_seed
+from ledger.units import number_of
 
 
 def run_body(
@@ -107,7 +108,7 @@ def _unfinished_search(run: Run) -> str | None:
     """A search trains no rung: it is complete when its last probe gave an answer."""
     if run.probes and isinstance(run.probes[-1].fits, bool):
         return None
-    return f"the search ended after {len(run.probes)} probes without an answer"
+    return f"the search ended after {number_of(len(run.probes), 'probe')} without an answer"
 
 
 def _rejections(freeze_digest: str, freeze: FreezeEntry, run: Run, at: str) -> Iterator[Rejection]:

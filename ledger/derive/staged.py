@@ -8,7 +8,7 @@ did not.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ledger.accounting import Account, Intake, account
 from ledger.course import Fired, judged_on, outdated, too_early
@@ -18,11 +18,15 @@ from ledger.model.plan import Prereg
 
 @dataclass(frozen=True)
 class Staged:
-    """The runs of a record under its plan, and the contingencies that fired."""
+    """The runs of a record under its plan, and the contingencies that fired.
+
+    ``unfollowed`` gives, by run entry, why an attempt ran the plan as it was when it should not have.
+    """
 
     plan: Prereg
     intakes: Sequence[Intake]
     fired: Sequence[Fired] = ()
+    unfollowed: Mapping[str, str] = field(default_factory=dict)
 
     def account(self, barred: Mapping[str, str] | None = None) -> Account:
         """Every run accounted for, without those that ``barred`` names, by run entry, each with why."""
@@ -40,7 +44,7 @@ class Staged:
         return self._changed_since(one) or too_early(self.plan, _bodies(accounted), one.body)
 
     def _changed_since(self, one: Intake) -> str | None:
-        return outdated(self.fired, one.body, one.run)
+        return outdated(self.fired, one.body, one.run) or self.unfollowed.get(one.digest)
 
     def _outdated(self) -> dict[str, str]:
         return {one.digest: why for one in self.intakes if (why := self._changed_since(one)) is not None}

@@ -15,6 +15,7 @@ import jinja2
 from markupsafe import Markup
 
 from ledger.dossier import ways, wording
+from ledger.dossier.once import brief
 from ledger.model.values import REASON_WORDS
 from ledger.reads import in_words
 from ledger.resources import folder
@@ -55,6 +56,7 @@ def _engine() -> jinja2.Environment:
         "field_value": wording.field_value,
         **ways.FILTERS,
         "reason": REASON_WORDS.__getitem__,
+        "brief": brief,
         "short": lambda digest: digest[:12],
         "plainly": lambda text: text.replace("_", " "),
         "day": lambda time: time[:10],

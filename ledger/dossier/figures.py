@@ -48,7 +48,10 @@ def groups(
             if isinstance(guard, OverlayGuard)
         ]
     found += kill_groups(plan, _held(observed) | attempts, {**banked, **observed.counted}, decision)
-    found.append(peaks(plan, values, decision))
+    searched = {one.rung for one in observed.searches}
+    found.append(
+        peaks(plan, {key: one for key, one in values.items() if key.partition(".")[0] not in searched}, decision)
+    )
     return tuple(group for group in found if group is not None)
 
 

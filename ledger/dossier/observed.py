@@ -6,20 +6,21 @@ ledger says that they may be.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ledger.accounting import sourced
-from ledger.comparability import incomparable_pairs
+from ledger.apart import incomparable_pairs
+from ledger.dossier.facts import Fact, facts_of
+from ledger.dossier.recorded import Search, searches
 from ledger.dossier.settings import Setting, settings_of
 from ledger.dossier.view import RecordView
-from ledger.dossier.wording import Shown, column_places, percent, scalar, shown
+from ledger.dossier.wording import Shown, column_places, percent, shown
 from ledger.model.entries import RunEntry
 from ledger.model.ladder import Metric, Rung
 from ledger.model.plan import Prereg
 from ledger.model.run import Definition, Run
 from ledger.model.trace import RunStanding
-from ledger.model.values import REASON_WORDS, Measured, Sourced, Unknown
+from ledger.model.values import Measured, Sourced, Unknown
 
 NOT_SEEN = "not seen"
 
@@ -37,10 +38,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """One rung's numbers."""
+    """One rung's numbers; ``out`` says in a word why they enter no rule although they are there.
+
+    ``entry`` is the run that counts; a rung that ``searched`` has probes in place of numbers.
+    """
 
     rung: Rung
     cells: tuple[Cell, ...]
+    entry: str = ""
+    out: str = ""
+    searched: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,9 +73,11 @@ class Table:
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """Why values are unknown, in the order of the rows."""
+        """Why values are unknown, in the order of the rows; a search has probes, and no such value."""
         found: dict[tuple[str, str, str], list[str]] = {}
         for row in self.rows:
+            if row.searched:
+                continue
             for cell in row.cells:
                 if cell.value.detail:
                     found.setdefault((row.rung.id, cell.value.detail, cell.value.bounds), []).append(cell.metric)
@@ -87,14 +96,6 @@ class RunRow:
 
 
 @dataclass(frozen=True)
-class Fact:
-    """One environment fact: the same word in every run, or one word a run."""
-
-    name: str
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Observed:
     """Everything of the region."""
 
@@ -106,6 +107,19 @@ class Observed:
     differing: tuple[Fact, ...]
     settings: tuple[Setting, ...]
     definitions: dict[str, Definition]
+    reads: int = 0
+    reads_unknown: int = 0
+    searches: tuple[Search, ...] = ()
+
+    @property
+    def values(self) -> int:
+        """Numbers of the table and named reads, together."""
+        return self.table.total + self.reads
+
+    @property
+    def unknown(self) -> int:
+        """How many of those are unknown."""
+        return self.table.unknown + self.reads_unknown
 
 
 def observe(view: RecordView, plan: Prereg) -> Observed:
@@ -113,9 +127,10 @@ def observe(view: RecordView, plan: Prereg) -> Observed:
     standings = _standings(view)
     runs = tuple(_run_row(digest, entry, view, standings) for digest, entry in view.run_entries)
     counted = {row.body.body.rung: row.run for row in runs if row.standing == "counted" and row.run}
-    shared, differing = _facts(runs)
+    shared, differing = facts_of(plan, [row.run for row in runs if row.run is not None])
+    reads = [one.value for one in (view.decisions[-1][1].body.reads or {}).values()] if view.decisions else []
     return Observed(
-        table=_table(plan, values_of(view, plan), counted),
+        table=_table(plan, values_of(view, plan), runs, _void(view, plan)),
         runs=runs,
         counted=counted,
         tally={name: sum(row.standing == name for row in runs) for name in _STANDINGS},
@@ -123,7 +138,21 @@ def observe(view: RecordView, plan: Prereg) -> Observed:
         differing=differing,
         settings=settings_of(plan, [(row.entry, row.run) for row in runs if row.standing == "counted" and row.run]),
         definitions=_definitions(plan, counted),
+        reads=len(reads),
+        reads_unknown=sum(isinstance(one, Unknown) for one in reads),
+        searches=searches(
+            plan, {row.body.body.rung: row.run for row in runs if row.standing == "incomplete" and row.run} | counted
+        ),
     )
+
+
+def _void(view: RecordView, plan: Prereg) -> set[str]:
+    """The arms that a validity gate made void, by the decision that stands."""
+    branches = view.decisions[-1][1].body.branches or () if view.decisions else ()
+    gates = plan.validity or {}
+    return {
+        gates[one.id].rung for one in branches if one.kind == "validity" and one.verdict == "false" and one.id in gates
+    }
 
 
 _STANDINGS = ("counted", "excluded", "incomplete", "rejected", NOT_SEEN)
@@ -133,22 +162,16 @@ def values_of(view: RecordView, plan: Prereg) -> Mapping[str, Sourced]:
     """Numbers by ``rung.metric``: those of the decision where one stands, else as the runs count today."""
     if view.decisions:
         return view.decisions[-1][1].body.descriptive
-    accounted = view.account()
-    if accounted is None:
-        return {}
-    return {
-        f"{rung.id}.{metric}": sourced(accounted, plan, rung.id, metric)
-        for rung in plan.ladder.rungs
-        for metric in plan.metrics
-    }
+    found = view.evidence
+    return found.observed if found else {}
 
 
 def _standings(view: RecordView) -> dict[str, RunStanding]:
     """What each run counts for: as the standing decision says, else by the plan's policy as of now."""
     if view.decisions:
         return {one.entry: one for one in view.decisions[-1][1].body.runs}
-    accounted = view.account()
-    return {one.entry: one for one in accounted.standings} if accounted else {}
+    found = view.evidence
+    return {one.entry: one for one in found.accounted.standings} if found else {}
 
 
 def _run_row(digest: str, entry: RunEntry, view: RecordView, standings: Mapping[str, RunStanding]) -> RunRow:
@@ -160,10 +183,12 @@ def _run_row(digest: str, entry: RunEntry, view: RecordView, standings: Mapping[
     return RunRow(digest, run, entry, NOT_SEEN, why)
 
 
-def _table(plan: Prereg, values: Mapping[str, Sourced], counted: Mapping[str, Run]) -> Table:
+def _table(plan: Prereg, values: Mapping[str, Sourced], runs: Sequence[RunRow], void: set[str]) -> Table:
+    counting = {row.body.body.rung: row for row in reversed(runs) if row.standing == "counted"}
+    counted = {rung: row.run for rung, row in counting.items() if row.run}
     missing = Sourced(value=Unknown(unknown="not_stated"), evidence_class="unclassified")
     control = next((rung.id for rung in plan.ladder.rungs if rung.role == "control"), "")
-    pairs = {pair: why for pair, why in incomparable_pairs(plan, counted).items() if control in pair}
+    pairs = incomparable_pairs(plan, counted, control)
     columns = {name: [values.get(f"{r.id}.{name}", missing) for r in plan.ladder.rungs] for name in plan.metrics}
     places = {name: column_places([s.value for s in columns[name]], m.unit) for name, m in plan.metrics.items()}
     rows = []
@@ -179,8 +204,18 @@ def _table(plan: Prereg, values: Mapping[str, Sourced], counted: Mapping[str, Ru
             )
             for name, metric in plan.metrics.items()
         ]
-        rows.append(Row(rung, tuple(cells)))
-    every = [one for column in columns.values() for one in column]
+        out = "" if rung.id in counting or not any(c.value.known for c in cells) else "not counted"
+        rows.append(
+            Row(
+                rung,
+                tuple(cells),
+                entry=counting[rung.id].entry if rung.id in counting else "",
+                out="void" if out and rung.id in void else out,
+                searched=rung.id in counted and bool(counted[rung.id].probes),
+            )
+        )
+    told = [not row.searched for row in rows]
+    every = [one for column in columns.values() for one, wanted in zip(column, told, strict=True) if wanted]
     unknown = sum(isinstance(one.value, Unknown) for one in every)
     return Table(dict(plan.metrics), tuple(rows), unknown, len(every), control, tuple(pairs.values()))
 
@@ -193,28 +228,6 @@ def _cell(name: str, metric: Metric, one: Sourced, places: int | None, control: 
         if base and control.evidence_class == one.evidence_class:
             against = percent((value.base - base) / abs(base))
     return Cell(name, shown(value, metric.unit, places=places), one.evidence_class, one.entry or "", against)
-
-
-def _facts(runs: tuple[RunRow, ...]) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
-    """Facts that every run states alike, and the others with one word a run; harness and code are among them."""
-    read = [_stated(row.run) for row in runs if row.run is not None]
-    names = sorted({name for facts in read for name in facts})
-    absent = f"unknown ({REASON_WORDS['not_recorded']})"
-    every = [Fact(name, tuple(facts.get(name, absent) for facts in read)) for name in names]
-    shared = tuple(fact for fact in every if len(set(fact.words)) == 1)
-    return shared, tuple(fact for fact in every if len(set(fact.words)) > 1)
-
-
-def _stated(run: Run) -> dict[str, str]:
-    """Everything a run says of where and with what it ran, as words."""
-    found = {name: scalar(fact) for name, fact in run.facts.items()}
-    found["harness"] = f"{run.harness.name} {run.harness.version}"
-    if run.harness.source_digest:
-        found["harness source"] = run.harness.source_digest
-    found["code commit"] = scalar(run.code.commit)
-    for path, pin in run.code.paths.items():
-        found[f"code {path}"] = f"{scalar(pin.object)}, uncommitted changes: {scalar(pin.dirty)}"
-    return found
 
 
 def _definitions(plan: Prereg, counted: Mapping[str, Run]) -> dict[str, Definition]:

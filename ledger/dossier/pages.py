@@ -16,6 +16,8 @@ from ledger.dossier.environment import page
 from ledger.dossier.figures import groups
 from ledger.dossier.needs import needs
 from ledger.dossier.observed import observe, values_of
+from ledger.dossier.once import Once, reasons_of
+from ledger.dossier.recorded import recorded
 from ledger.dossier.reliability import reliability
 from ledger.dossier.view import RecordView
 from ledger.lifecycle import State
@@ -61,6 +63,8 @@ def render_record(view: RecordView) -> dict[str, bytes]:
         "spending": spending_words(plan, view.runs.values()) if plan else None,
         "stated_wrong": stated_wrong(plan, cost_of(view)),
         "descriptive": descriptive(decision, view),
+        "recorded": recorded(plan, decision) if plan and decision else {},
+        "said": Once(reasons_of(entry.body for _, entry in view.decisions)),
     }
     return {
         f"{view.id}.html": page("record.html.j2", **context),
@@ -159,9 +163,9 @@ def descriptive(decision: DecideBody | None, view: RecordView) -> str:
     if decision is None:
         return "No decision has been taken. These numbers are descriptive." if view.run_entries else ""
     if view.standing.retired_because is not None:
-        return f"The record does not stand: {view.standing.retired_because}. These numbers are descriptive."
-    if len({entry.body.disposition for _, entry in view.decisions}) > 1:
-        return "Decisions contest each other. These numbers are descriptive until that is resolved."
+        return f"They are of a record that was {view.standing.state}: these numbers are descriptive."
+    if view.standing.state == "contested":
+        return "What was decided is contested. These numbers are descriptive until that is resolved."
     if decision.disposition in (INCONCLUSIVE, VOID):
         return f"The disposition is {decision.disposition}. These numbers are descriptive: they decide nothing."
     return ""

@@ -31,7 +31,7 @@ def record_twin(view: RecordView, observed: Observed | None) -> bytes:
                 {
                     "entry": digest,
                     "at": entry.at,
-                    "headline": headline(entry.body, view.labels),
+                    "headline": headline(entry.body),
                     "body": safe(entry.body.to_json()),
                 }
                 for digest, entry in view.decisions
@@ -96,7 +96,13 @@ def _follow_ups(view: RecordView) -> dict[str, Any]:
         return {}
     return {
         "follow_ups": [
-            {"name": one.name, "state": one.state, **({"due": one.due} if one.due else {})} for one in view.owed
+            {
+                "name": one.name,
+                "state": one.state,
+                **({"due": one.due} if one.due else {}),
+                **({"apart": list(one.apart), "results": list(one.results)} if one.apart else {}),
+            }
+            for one in view.owed
         ]
     }
 

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from ledger.accounting import Account, Intake
+from ledger.accounting import Intake
+from ledger.arms import Kept
 from ledger.course import fired_in
 from ledger.course.follow_ups import Owed, owed
-from ledger.derive.bundled import account_bundled
-from ledger.derive.staged import Staged
+from ledger.derive.evidence import Evidence
+from ledger.derive.followed import follow
 from ledger.errors import Problem
-from ledger.lifecycle import RETIRED, Standing, standing_decisions
+from ledger.lifecycle import RETIRED, Standing, contest, standing_decisions
 from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunEntry
 from ledger.model.events import EVENT_KINDS, EventEntry
 from ledger.model.plan import Prereg
@@ -103,18 +105,26 @@ class RecordView:
         return tuple(standing_decisions([(one.digest, one.entry) for one in self.entries]))
 
     @property
+    def disagree(self) -> bool:
+        """Whether the decisions that stand come to different things."""
+        return contest(self.decisions)
+
+    @property
     def earlier_decisions(self) -> tuple[tuple[str, DecideEntry], ...]:
         """The decisions that a later one has taken the place of; they stay in the record."""
         standing = {digest for digest, _ in self.decisions}
         every = ((one.digest, one.entry) for one in self.entries)
         return tuple((d, e) for d, e in every if isinstance(e, DecideEntry) and d not in standing)
 
-    def account(self) -> Account | None:
-        """What each run counts for by the plan's policy; None without a plan."""
+    @cached_property
+    def evidence(self) -> Evidence | None:
+        """What the runs come to as of now, void arms and stages that never opened included; None without a plan."""
         if self.plan is None:
             return None
         intakes = [
             Intake(digest, entry.body, self.runs[digest]) for digest, entry in self.run_entries if digest in self.runs
         ]
-        fired = fired_in(self.plan, [(one.digest, one.entry) for one in self.entries])
-        return account_bundled(Staged(self.plan, intakes, fired))[0]
+        entries = [(one.digest, one.entry) for one in self.entries]
+        pins = next((entry.body.banked or {} for _, entry in entries if isinstance(entry, FreezeEntry)), {})
+        banked = {name: Kept(pins[name], run) for name, run in self.banked.items() if name in pins}
+        return follow(self.plan, intakes, banked, fired_in(self.plan, entries))[1]

@@ -19,7 +19,6 @@ from ledger.course.wording import (
     rule_words,
     trigger_words,
     way_of,
-    why_beside,
     why_beyond,
 )
 from ledger.model.course import Branch
@@ -46,7 +45,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "way": way_of,
     "way_tone": tone,
     "beyond": why_beyond,
-    "why_beside": why_beside,
     "closing": closing_branch,
     "headline": headline,
     "rule_words": rule_words,

@@ -88,7 +88,8 @@ class Bundle(Strict):
 
 
 class Split(Strict):
-    """Which items of a table select, by their keys alone; see ``ledger/arms/split.py`` for the method."""
+    """Which items of a table select, by their keys alone: a key selects where the first 8 bytes, big endian, of the
+    SHA-256 of ``ledger/split/v1 SEED KEY`` over 2^64 are below ``share``."""
 
     seed: int = Field(ge=0, lt=2**53, description="Seed of the split.")
     share: Share = Field(description="Share of the keys that select, about; the others are left to confirm.")
@@ -133,3 +134,4 @@ class PinnedBanked(Strict):
     entry: Digest = Field(description="Its run entry there.")
     rung: Name = Field(description="The rung it ran.")
     run: Resource = Field(description="The run file, kept byte for byte as a blob of this record too.")
+    standing: Text | None = Field(default=None, description="What it counted for there when this plan was frozen.")

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from ledger.model.base import Date, Name, OutcomeName, Positive, QuantityText, Scalar, Slug, Strict, Text
+from ledger.model.base import Date, Name, OutcomeName, PlanName, Positive, QuantityText, Scalar, Slug, Strict, Text
 from ledger.model.decision import RuleText
 from ledger.model.trace import Clause, Truth
 
@@ -80,7 +80,7 @@ class Branch(Strict):
     """A way that was taken, and why: a stage opened or closed, an arm void, an item dropped, a winner."""
 
     kind: Literal["stage", "validity", "bundle", "selection", "contingency", "kill"] = Field(description="Of what.")
-    id: Slug = Field(description="Its name in the plan.")
+    id: PlanName = Field(description="Its name in the plan.")
     verdict: Truth = Field(description="Whether what it asks holds.")
     taken: Text = Field(description="What follows, in a few words.")
     why: Text = Field(description="Why, in words and numbers.")

@@ -119,6 +119,9 @@ class DecideBody(Strict):
     )
     evidence: tuple[Digest, ...] = Field(description="Every run entry looked at, sorted.")
     disposition: OutcomeName = Field(description="One outcome of the plan, INCONCLUSIVE or VOID.")
+    labels: tuple[Slug, ...] | None = Field(
+        default=None, description="What the result is called because of the contingencies that had fired, in order."
+    )
     why: Text = Field(description="The reason, in words.")
     trace: tuple[RuleTrace, ...] = Field(description="Each outcome's rule, in order.")
     branches: tuple[Branch, ...] | None = Field(default=None, description="Each way that was taken, and why.")

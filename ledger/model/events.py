@@ -44,6 +44,9 @@ class CarriedResult(Strict):
     record: RecordId = Field(description="The record that was decided.")
     decide: Digest = Field(description="Its decide entry.")
     disposition: OutcomeName = Field(description="What was decided there.")
+    labels: tuple[Slug, ...] | None = Field(
+        default=None, description="What that result is called because contingencies had fired there."
+    )
     why: Text = Field(description="Why, in that entry's words.")
     values: dict[str, Sourced] = Field(description="Its numbers, by rung.metric of that record.")
 

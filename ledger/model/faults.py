@@ -102,8 +102,11 @@ def _of_kind(error: Any, parts: list[Part], found: str) -> Problem:
     value, expected, hint = error.get("input"), in_words(parts) or _said(error), None
     if asks_for(parts, patterns.QUANTITY) and isinstance(value, str):
         expected, hint = _quantity(value, expected)
-    elif value is None and "{" not in expected:
+    elif value is None and '{"unknown"' not in expected:
         hint = "write a value after the name, or leave the field out if it is not needed"
+    elif isinstance(value, list) and any(part.get("type") == "object" for part in parts):
+        what = "FIELD" if fields(parts) else "NAME"
+        hint = f"write {what}: VALUE lines there, without the dashes that make it a list"
     elif isinstance(value, bool | int | float) and asks_for(parts, patterns.TEXT):
         hint = f'write it in quotes: "{found}"'
     return Problem("", _NO_FIT, expected=expected, found=found, hint=hint)

@@ -30,6 +30,7 @@ Role = Literal["control", "diagnosis", "candidate", "record_only", "calibration"
 Statistic = Literal["median", "mean", "min", "max", "last"]
 AcrossRanks = Literal["max", "min", "mean", "median"]
 Window = Annotated[str, Field(pattern=patterns.WINDOW, max_length=40)]
+Times = Annotated[int, Field(ge=1, le=1000)]
 GuardIsAmbiguous = Annotated[str, Field(pattern=patterns.GUARD_IS_AMBIGUOUS, max_length=80)]
 
 
@@ -141,11 +142,11 @@ class Ladder(Strict):
         "over all complete ones.",
     )
     exclude: tuple[Exclude, ...] | None = Field(default=None, description="Attempts that do not count, and why.")
-    pool: Positive | None = Field(
+    pool: Times | None = Field(
         default=None, description="For pooled: how many complete attempts of a rung count, the first ones."
     )
     consequences: Consequences | None = Field(default=None, description="What a flaw of its course leads to.")
-    rounds: Positive = Field(
+    rounds: Times = Field(
         default=1,
         description="How often the ladder is run through; every second round backwards (ABBA). More than 1 is pooled.",
     )

@@ -20,6 +20,7 @@ DIGEST = r"^[0-9a-f]{64}$"
 COMMIT = r"^[0-9a-f]{7,64}$"
 NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
 SLUG = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+PLAN_NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
 OUTCOME_NAME = r"^[A-Z][A-Z0-9]*(-[A-Z0-9]+)*$"
 TEXT = r"\S"
 WINDOW = r"^(all|last [1-9][0-9]*)$"
@@ -38,6 +39,7 @@ WORDS: dict[str, str] = {
     COMMIT: "a git object id: 7 to 64 digits of 0-9 and a-f",
     NAME: "letters, digits and _, not a digit first, such as r0 or heap_q",
     SLUG: "letters, digits, dots, dashes and _, a letter or digit first, such as step_ns or run-7.a",
+    PLAN_NAME: "letters, digits, dots, dashes and _, not a dot or dash first, such as r0 or r0-20260811",
     OUTCOME_NAME: "capitals, digits and dashes, such as RECORD-ONLY",
     TEXT: "text that is not blank",
     WINDOW: "text: all, or last N, such as last 20",

@@ -211,5 +211,8 @@ class Prereg(Strict):
 
     def switches(self, rung: str) -> dict[str, BundleItem]:
         """The settings of ``rung`` that a bundle switches, each with its item."""
-        own = [bundle for bundle in (self.bundles or {}).values() if rung in self.repeated(bundle.rung)]
+        if not self.bundles:
+            return {}
+        arms = {rung, *(one.repeats for one in self.ladder.rungs if one.id == rung)}
+        own = [bundle for bundle in self.bundles.values() if bundle.rung in arms]
         return {item.flag: item for bundle in own for item in bundle.items}

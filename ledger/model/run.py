@@ -36,7 +36,7 @@ from ledger.model.values import Reason
 RUN_SCHEMA = "ledger/run/v1"
 
 OutcomeKind = Literal["ok", "oom", "peer_oom", "timeout", "killed", "error", "refused"]
-RunId = Annotated[str, Field(pattern=patterns.SLUG, max_length=128)]
+RunId = Annotated[str, Field(pattern=patterns.PLAN_NAME, max_length=128)]
 HexFloat = Annotated[str, Field(pattern=patterns.HEX_FLOAT)]
 
 

@@ -21,8 +21,9 @@ _PLAIN = {
     "number": "a number",
     "boolean": "true or false",
     "array": "a list",
-    "object": "fields with their values",
+    "object": "a mapping, name: value",
 }
+_MOST_FIELDS = 12
 
 
 def parts_at(model: type[BaseModel], path: Path, document: Any) -> list[Part]:
@@ -101,7 +102,30 @@ def _words(part: Part) -> str | None:
     reasons = part.get("properties", {}).get("unknown")
     if reasons and "enum" in reasons and "unknown" in part.get("required", ()):
         return '{"unknown": reason}, the reason one of ' + ", ".join(reasons["enum"])
+    if part.get("properties"):
+        return f"the fields {_told(part)}"
+    if isinstance(part.get("additionalProperties"), dict) or part.get("patternProperties"):
+        return "a mapping by name, such as NAME: ..., and no list"
     return _PLAIN.get(str(part.get("type")))
+
+
+def _told(part: Part) -> str:
+    """The fields of an object, those that it must have first, and how little is enough."""
+    known, must = list(part["properties"]), list(part.get("required", ()))
+    others = [name for name in known if name not in must]
+    shown = others[: max(0, _MOST_FIELDS - len(must))]
+    more = f" and {len(others) - len(shown)} more" if len(others) > len(shown) else ""
+    least = ", ".join(f"{name}: {_example(part['properties'][name])}" for name in must or known[:1])
+    needed = f"{', '.join(must)} (needed)" if must else ""
+    optional = f"{', '.join(shown)}{more}"
+    return f"{'; '.join(one for one in (needed, optional) if one)}; such as {'{'}{least}{'}'}"
+
+
+def _example(part: Part) -> str:
+    """A value that may stand there, or dots."""
+    if "const" in part or "enum" in part:
+        return _plain(part.get("enum", [part.get("const")])[0])
+    return {"boolean": "true", "integer": "1", "number": "1", "array": "[...]"}.get(str(part.get("type")), "...")
 
 
 def _plain(value: Any) -> str:

@@ -15,9 +15,9 @@ from ledger.model.arms import Select
 from ledger.model.ladder import Rung
 from ledger.model.plan import Prereg
 from ledger.model.reads import CompareRead, HalfBandRead, ItemsRead, PairedRead, Read, SeriesRead
-from ledger.plancheck.structure import Fault, Path, unknown_name
+from ledger.plancheck.structure import OWN_NAME, Fault, Path, unknown_name
 from ledger.plancheck.texts import recorded, rule_texts, used_names
-from ledger.reads.evaluate import classes_of
+from ledger.reads.evaluate import OWN_CLASS, classes_of
 from ledger.references import Namespace, compared_in, selecting_metrics
 from ledger.rules import parse, references
 
@@ -33,8 +33,21 @@ def arm_faults(plan: Prereg) -> Iterator[Fault]:
         if run.record == plan.id:
             what = f"{name} is to be a run of an earlier record, and names this one"
             hint = "name the record that took it in; a run of this record is a rung"
-            yield ("banked", name, "record"), Problem("banked_own", what, found=run.record, hint=hint)
+            other = "a record that was frozen before this one"
+            yield ("banked", name, "record"), Problem("banked_own", what, expected=other, found=run.record, hint=hint)
+        if run.evidence_class == OWN_CLASS:
+            yield ("banked", name, "class"), _called_own(name)
     yield from _unused(plan)
+
+
+def _called_own(name: str) -> Problem:
+    return Problem(
+        "banked_class",
+        f"{name} is a run of an earlier record; only what is observed under this frozen plan is a local observation",
+        expected="class: historical_measurement, or a weaker one",
+        found=f"class: {OWN_CLASS}",
+        hint=f"write class: historical_measurement, and decision: {{accepts: [{OWN_CLASS}, historical_measurement]}}",
+    )
 
 
 def _names(plan: Prereg) -> Iterator[Fault]:
@@ -45,7 +58,7 @@ def _names(plan: Prereg) -> Iterator[Fault]:
             if name in taken:
                 what = f"{name} is {taken[name]}, and {word}"
                 hint = f"a rule could not tell them apart: give {word} another name"
-                yield (field, name), Problem("name_taken", what, found=name, hint=hint)
+                yield (field, name), Problem("name_taken", what, expected=OWN_NAME, found=name, hint=hint)
         taken |= dict.fromkeys(names or {}, word)
 
 
@@ -68,7 +81,8 @@ def _candidates(plan: Prereg, name: str, own: Select) -> Iterator[Fault]:
             )
     for rung, count in Counter(own.among).items():
         if count > 1:
-            yield path, Problem("duplicate_candidate", f"{rung} stands twice", found=rung, hint="name it once")
+            what, once = f"{rung} stands twice", "each candidate once"
+            yield path, Problem("duplicate_candidate", what, expected=once, found=rung, hint="name it once")
 
 
 def _may_have_none(rung: Rung) -> str | None:
@@ -96,7 +110,13 @@ def _score(plan: Prereg, name: str, own: Select) -> Iterator[Fault]:
         what = "no item would select" if own.split.share == 0 else "no item would be left to confirm"
         yield (
             (*path, "split", "share"),
-            Problem("bad_share", what, expected="a share between 0 and 1, such as 0.5", found=f"{own.split.share:g}"),
+            Problem(
+                "bad_share",
+                what,
+                expected="a share between 0 and 1, such as 0.5",
+                found=f"{own.split.share:g}",
+                hint="about that share of the items select, and the others confirm",
+            ),
         )
 
 

@@ -13,7 +13,7 @@ from ledger.errors import Problem
 from ledger.model.arms import Bundle, BundleItem
 from ledger.model.base import same_scalar
 from ledger.model.plan import Prereg
-from ledger.plancheck.structure import Fault, Path, unknown_name
+from ledger.plancheck.structure import OWN_NAME, Fault, Path, unknown_name
 
 
 def bundle_faults(plan: Prereg) -> Iterator[Fault]:
@@ -25,7 +25,7 @@ def bundle_faults(plan: Prereg) -> Iterator[Fault]:
         if bundle.rung in taken:
             hint = "put the items of both into one bundle"
             what = f"bundles {taken[bundle.rung]} and {name} both switch settings of {bundle.rung}"
-            yield (*path, "rung"), Problem("two_bundles", what, expected="one bundle a rung", hint=hint)
+            yield (*path, "rung"), Problem("two_bundles", what, expected="one bundle a rung", found=name, hint=hint)
         taken.setdefault(bundle.rung, name)
         if bundle.at_least > len(bundle.items):
             yield (
@@ -68,7 +68,13 @@ def _alone(bundle: Bundle, index: int, path: Path) -> Iterator[Fault]:
     if item.id in [other.id for other in before]:
         yield (
             (*path, "id"),
-            Problem("duplicate_id", f"two items are named {item.id}", found=item.id, hint="give each its own name"),
+            Problem(
+                "duplicate_id",
+                f"two items are named {item.id}",
+                expected=OWN_NAME,
+                found=item.id,
+                hint="give each its own name",
+            ),
         )
     if twin := next((other for other in before if other.flag == item.flag), None):
         yield (
@@ -101,10 +107,11 @@ def _switch(plan: Prereg, bundle: Bundle, item: BundleItem, path: Path) -> Itera
     for rung in (one for one in plan.ladder.rungs if one.id in plan.repeated(bundle.rung)):
         if key in rung.flags and not same_scalar(rung.flags[key], item.on):
             what = f"{rung.id} sets {key} to {rung.flags[key]!r}, and item {item.id} switches it on with {item.on!r}"
-            yield here, Problem("switch_stated", what, hint=f"leave {key} out of the rung's flags: the bundle sets it")
+            yield here, _stated(what, key, f"leave {key} out of the rung's flags: the bundle sets it")
     if scope and scope.held_constant and key in scope.held_constant:
         what = f"{key} is held constant, and item {item.id} switches it"
-        yield here, Problem("constant_varied", what, hint="move it from scope.held_constant to scope.varies")
+        hint = "move it from scope.held_constant to scope.varies"
+        yield here, Problem("constant_varied", what, expected="a setting that may vary", found=key, hint=hint)
     elif scope and scope.varies is not None and key not in scope.varies:
         what = f"item {item.id} switches {key}, which scope.varies does not name"
         yield (
@@ -120,7 +127,12 @@ def _switch(plan: Prereg, bundle: Bundle, item: BundleItem, path: Path) -> Itera
     for name, one in (plan.contingencies or {}).items():
         if key in (one.then.settings or {}) and set(one.then.rungs) & set(plan.repeated(bundle.rung)):
             what = f"contingency {name} sets {key}, which item {item.id} switches by its oracle"
-            yield here, Problem("switch_stated", what, hint="let only one of the two say what the setting is")
+            yield here, _stated(what, key, "let only one of the two say what the setting is")
+
+
+def _stated(what: str, key: str, hint: str) -> Problem:
+    """That something else of the plan says what a switch is."""
+    return Problem("switch_stated", what, expected=f"{key} set by the bundle alone", found=key, hint=hint)
 
 
 def _oracle(plan: Prereg, bundle: Bundle, item: BundleItem, path: Path) -> Iterator[Fault]:

@@ -6,13 +6,16 @@ Whether one is called for is judged in ``ledger/course/contingency.py``, when th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 from ledger import budget
 from ledger.course.contingency import applied
+from ledger.course.wording import change_words
 from ledger.errors import InputError, Problem
 from ledger.model.base import Scalar, load, same_scalar
 from ledger.model.course import Contingency
 from ledger.model.plan import Prereg
+from ledger.plancheck.changed import comparison_faults, given
 from ledger.plancheck.ladder import ladder_faults
 from ledger.plancheck.rules import purpose_faults, read_rule
 from ledger.plancheck.structure import Fault, Path, unknown_name
@@ -31,7 +34,44 @@ def contingency_faults(plan: Prereg) -> Iterator[Fault]:
         yield from _then(plan, name, own, path)
         if labels.setdefault(own.label, name) != name:
             what = f"{labels[own.label]} and {name} have one label: nobody could tell which fired"
-            yield (*path, "label"), Problem("label_taken", what, found=own.label, hint="give each a label of its own")
+            hint = "give each a label of its own"
+            yield (
+                (*path, "label"),
+                Problem("label_taken", what, expected="a label that no other has", found=own.label, hint=hint),
+            )
+    yield from _apart(plan)
+
+
+def _apart(plan: Prereg) -> Iterator[Fault]:
+    """Of two that fire, a rung could not run what both say."""
+    every = list((plan.contingencies or {}).items())
+    for (one, first), (other, second) in combinations(every, 2):
+        for rung in first.then.rungs:
+            clash = _clash(first, second) if rung in second.then.rungs else None
+            if clash is not None:
+                yield (
+                    ("contingencies", other, "then"),
+                    Problem(
+                        "contingencies_clash",
+                        f"{one} has {rung} run {clash[0]}, and {other} {clash[1]}: once both fire, no run of {rung} "
+                        "could count",
+                        expected=f"the same of {rung} in both, or {rung} in one of them",
+                        found=f"{one}: {clash[0]}; {other}: {clash[1]}",
+                        hint="let them agree, or let one of them change other rungs",
+                    ),
+                )
+
+
+def _clash(first: Contingency, second: Contingency) -> tuple[str, str] | None:
+    """What two contingencies say differently of a rung that both change, of each; None where they agree."""
+    steps = first.then.steps, second.then.steps
+    if None not in steps and steps[0] != steps[1]:
+        return f"{steps[0]} steps", f"{steps[1]} steps"
+    ours, theirs = _settings(first), _settings(second)
+    for key in ours.keys() & theirs.keys():
+        if not same_scalar(ours[key], theirs[key]):
+            return f"with {key} = {ours[key]!r}", f"with {key} = {theirs[key]!r}"
+    return None
 
 
 def _cost(plan: Prereg, own: Contingency, path: Path) -> Iterator[Fault]:
@@ -52,8 +92,9 @@ def _cost(plan: Prereg, own: Contingency, path: Path) -> Iterator[Fault]:
         return
     limit, gate = parse_quantity(own.when.projected_above), parse_quantity(plan.budget.gate)
     if limit.unit.dimension != gate.unit.dimension:
-        yield path, Problem("unit_clash", "it must be a cost like the gate", expected=f"as in {plan.budget.gate}",
-                            found=own.when.projected_above)  # fmt: skip
+        what, hint = "it must be a cost like the gate", "state it in the unit of budget.gate"
+        yield path, Problem("unit_clash", what, expected=f"as in {plan.budget.gate}", found=own.when.projected_above,
+                            hint=hint)  # fmt: skip
         return
     cost = budget.estimate(plan)
     least = budget.lower_bound(cost.estimate) if cost else None
@@ -107,10 +148,19 @@ def _then(plan: Prereg, name: str, own: Contingency, path: Path) -> Iterator[Fau
         return
     for rung in own.then.rungs:
         same_steps = own.then.steps in (None, plan.ladder.steps_of(rung))
-        now = {**(plan.workload.settings if plan.workload else {}), **rungs[rung].flags}
+        now = given(plan, rungs[rung])
         if same_steps and all(key in now and same_scalar(now[key], one) for key, one in _settings(own).items()):
-            what = f"it leaves {rung} as it is"
-            yield path, Problem("changes_nothing", what, found=rung, hint="say what it runs instead, or leave it out")
+            yield (
+                path,
+                Problem(
+                    "changes_nothing",
+                    f"it leaves {rung} as it is",
+                    expected=f"other steps, or another value of a setting, than {rung} has already",
+                    found=change_words(own),
+                    hint=f"say what {rung} runs instead, or leave it out of rungs:",
+                ),
+            )
+    yield from comparison_faults(plan, own, path)
     yield from _windows(plan, own, (*path, "steps"))
     yield from _ladder(plan, name, path)
 

@@ -14,7 +14,7 @@ from ledger.model.decision import INCONCLUSIVE, Example
 from ledger.model.plan import Prereg
 from ledger.model.trace import Truth
 from ledger.model.values import Sourced, StatedValue, Unknown, Value, words
-from ledger.plancheck.structure import Fault, Path, unknown_name
+from ledger.plancheck.structure import Fault, Path, few, unknown_name
 from ledger.references import Namespace
 from ledger.rules import Expr, evaluate, references
 from ledger.stated import value_of
@@ -69,7 +69,7 @@ def _stages(plan: Prereg, shut: set[str]) -> Iterator[Fault]:
                     expected=f"one example in which {stage.proceed.when} is false",
                     found=f"{len(plan.decision.examples)} examples that go another way",
                     hint=f"add one that gives {stage.proceed.otherwise}, with values of "
-                    f"{', '.join(rung for one in (plan.stages or ())[: index + 1] for rung in one.rungs)} only",
+                    f"{few([rung for one in (plan.stages or ())[: index + 1] for rung in one.rungs])} only",
                 ),
             )
 
@@ -86,6 +86,7 @@ def _kinds(plan: Prereg, names: Namespace, parsed: Mapping[str, Expr], given: se
                 expected="one example that passes, one that fails and one that leaves a value out"
                 if parsed
                 else "one example with every number that is recorded, and one that leaves a number out",
+                found=f"{len(plan.decision.examples)} examples, of {few(sorted(given)) or 'nothing'}",
                 hint=_example_to_add(missing, names, parsed),
             ),
         )

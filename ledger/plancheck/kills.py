@@ -6,12 +6,17 @@ Comparisons of a metric with a constant are checked in ``structure.py``.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 from ledger.errors import Problem
 from ledger.model.ladder import Against, Kill
 from ledger.model.plan import Prereg
+from ledger.model.reads import SeriesRead
 from ledger.plancheck.structure import Fault, Path, unknown_name
 from ledger.units import parse_unit
+
+_USUAL = ("loss_hex", "step_ns")
+"""Series of nearly every run file; the bundled harness is asked itself which it has."""
 
 
 def kill_faults(plan: Prereg) -> Iterator[Fault]:
@@ -22,6 +27,7 @@ def kill_faults(plan: Prereg) -> Iterator[Fault]:
         path: Path = ("kill", index)
         yield from _names(plan, kill, kill.against, path)
         yield from _gives(plan, kill, (*path, "gives"))
+        yield from _series(plan, kill.against, (*path, "against", "series"))
         yield from _margin(plan, kill.against, (*path, "against", "worse_by"))
         yield from _room(plan, kill, kill.against, path)
 
@@ -70,6 +76,29 @@ def _gives(plan: Prereg, kill: Kill, path: Path) -> Iterator[Fault]:
                 hint="name the outcome that keeps things as they are",
             ),
         )
+
+
+def _series(plan: Prereg, own: Against, path: Path) -> Iterator[Fault]:
+    """A series that nothing else of the plan reads may be a slip: without one of that name the rung stays unknown."""
+    named = [metric.series for metric in plan.metrics.values()]
+    named += [read.series for read in (plan.reads or {}).values() if isinstance(read, SeriesRead)]
+    named += [guard.series for guard in (plan.guards or {}).values() if guard.kind == "overlay"]
+    known = sorted({*_USUAL, *(one for one in named if one is not None)})
+    if own.series in known:
+        return
+    near = get_close_matches(own.series, known, 1)
+    yield (
+        path,
+        Problem(
+            "series_not_read",
+            f"no metric, read or guard looks at {own.series}: if the harness logs no such series, {own.reference} is "
+            "held against nothing and its rungs stay unknown",
+            expected=f"one of {', '.join(known)}, or another that the harness logs",
+            found=own.series,
+            hint=f"did you mean {near[0]}?" if near else "see what the run files of your harness name",
+            severity="warning",
+        ),
+    )
 
 
 def _margin(plan: Prereg, own: Against, path: Path) -> Iterator[Fault]:

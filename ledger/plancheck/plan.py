@@ -1,6 +1,6 @@
 """All that can be said of a plan before anything runs, in one list.
 
-Pure, and independent of the day: what depends on the clock or on git is asked by the action that freezes.
+Pure: the day comes in as an argument, and what depends on git is asked by the action that freezes.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from ledger.plancheck.arms import arm_faults, class_faults
 from ledger.plancheck.attempts import attempt_faults
 from ledger.plancheck.bundles import bundle_faults
 from ledger.plancheck.contingencies import contingency_faults
+from ledger.plancheck.exact import exact_faults
 from ledger.plancheck.kills import kill_faults
 from ledger.plancheck.ladder import ladder_faults
-from ledger.plancheck.owed import owed_faults
+from ledger.plancheck.owed import days_gone, owed_faults
 from ledger.plancheck.power import power_faults
 from ledger.plancheck.readiness import readiness_faults
 from ledger.plancheck.reads import read_faults
@@ -31,9 +32,12 @@ from ledger.plancheck.windows import window_faults
 _ORDER = ("error", "blocker", "warning")
 
 
-def check_plan(plan: Prereg, positions: Positions | None = None) -> list[Problem]:
-    """Every fault of ``plan``: errors first, then blockers, then warnings; ``where`` is the line and field path."""
-    faults: list[Fault] = [*structure_faults(plan), *ladder_faults(plan), *window_faults(plan)]
+def check_plan(plan: Prereg, positions: Positions | None = None, today: str | None = None) -> list[Problem]:
+    """Every fault of ``plan``: errors first, then blockers, then warnings; ``where`` is the line and field path.
+
+    ``today`` (YYYY-MM-DD) is given where the plan would be frozen on that day.
+    """
+    faults: list[Fault] = [*exact_faults(plan), *structure_faults(plan), *ladder_faults(plan), *window_faults(plan)]
     # Rules are read against the ladder: with two rungs of one name there is nothing to read them against.
     if not any(problem.code == "duplicate_rung" for _, problem in faults):
         faults += [*bundle_faults(plan), *revision_faults(plan), *arm_faults(plan), *read_faults(plan)]
@@ -43,6 +47,7 @@ def check_plan(plan: Prereg, positions: Positions | None = None) -> list[Problem
             faults += [*rule_faults(plan), *class_faults(plan), *validity_faults(plan), *attempt_faults(plan)]
             faults += [*stage_faults(plan), *contingency_faults(plan)]
     faults += [*kill_faults(plan), *owed_faults(plan), *readiness_faults(plan)]
+    faults += days_gone(plan, today) if today is not None else ()
     if not any(problem.severity == "error" for _, problem in faults):
         faults += power_faults(plan)
     found = [_placed(path, problem, positions or {}) for path, problem in faults]

@@ -12,7 +12,7 @@ from fractions import Fraction
 from ledger.errors import Problem
 from ledger.model.plan import Prereg
 from ledger.model.reads import DECIDING, CompareRead, HalfBandRead, Interval, ItemsRead, PairedRead, Read, SeriesRead
-from ledger.plancheck.structure import Fault, Path, unknown_name
+from ledger.plancheck.structure import OWN_NAME, Fault, Path, unknown_name
 from ledger.plancheck.texts import used_names
 from ledger.references import Namespace, compared_in, repeats_of
 from ledger.stated import value_of
@@ -26,7 +26,8 @@ def read_faults(plan: Prereg) -> Iterator[Fault]:
         path: Path = ("reads", name)
         if name in names.roles:
             hint = "a rule could not tell them apart: give the read another name"
-            yield path, Problem("name_taken", f"{name} is a rung, and a read", found=name, hint=hint)
+            what = f"{name} is a rung, and a read"
+            yield path, Problem("name_taken", what, expected=OWN_NAME, found=name, hint=hint)
         yield from _rungs(read, names, path)
         yield from _metric(read, plan, path)
         yield from _beside(read, path)

@@ -23,7 +23,8 @@ def record_faults(plan: Prereg, names: Namespace) -> Iterator[Fault]:
             if name not in names.types:
                 yield path, unknown_name("value", name, names.types)
             elif name in (outcome.records or ())[:place]:
-                yield path, Problem("duplicate_record", f"{name} stands twice", found=name, hint="name it once")
+                what, once = f"{name} stands twice", "each number once"
+                yield path, Problem("duplicate_record", what, expected=once, found=name, hint="name it once")
             elif searches & set(names.looked_at(name)):
                 yield (
                     path,

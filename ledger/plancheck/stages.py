@@ -12,7 +12,7 @@ from ledger.errors import Problem
 from ledger.model.course import Proceed
 from ledger.model.plan import Prereg
 from ledger.plancheck.rules import purpose_faults, read_rule
-from ledger.plancheck.structure import Fault, Path, unknown_name
+from ledger.plancheck.structure import OWN_NAME, Fault, Path, few, unknown_name
 from ledger.references import Namespace
 from ledger.rules import faults, references
 
@@ -60,23 +60,27 @@ def _places(plan: Prereg) -> Iterator[Fault]:
     for index, stage in enumerate(stages):
         if stage.id in [other.id for other in stages[:index]]:
             what = f"two stages are named {stage.id}"
-            yield ("stages", index, "id"), Problem("duplicate_id", what, found=stage.id, hint="give each its own name")
+            hint = "give each its own name"
+            yield (
+                ("stages", index, "id"),
+                Problem("duplicate_id", what, expected=OWN_NAME, found=stage.id, hint=hint),
+            )
         for place, rung in enumerate(stage.rungs):
             path: Path = ("stages", index, "rungs", place)
             if rung not in ladder:
                 yield path, unknown_name("rung", rung, ladder)
-            elif rung in seen:
-                what = f"{rung} is in stage {seen[rung]}, and in stage {stage.id}"
-                yield path, Problem("in_two_stages", what, found=rung, hint="let it run in one of them")
+            elif seen.get(rung, stage.id) != stage.id:
+                what, hint = f"{rung} is in stage {seen[rung]}, and in stage {stage.id}", "let it run in one of them"
+                yield path, Problem("in_two_stages", what, expected="each rung in one stage", found=rung, hint=hint)
             seen.setdefault(rung, stage.id)
     if left := [rung for rung in ladder if rung not in seen]:
         yield (
             ("stages",),
             Problem(
                 "in_no_stage",
-                f"{', '.join(left)}: a rung of no stage would never run",
+                f"{few(left)}: a rung of no stage would never run",
                 expected="each rung of the ladder in one stage",
-                found=", ".join(left),
+                found=few(left),
                 hint="name it under the rungs: of the stage that it runs in",
             ),
         )

@@ -6,7 +6,7 @@ in ``readiness.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -19,11 +19,15 @@ from ledger.triggers import read_trigger
 Path = tuple[str | int, ...]
 Fault = tuple[Path, Problem]
 
+OWN_NAME = "a name that no other has"
+"""What is expected where two things have one name."""
+
 
 def structure_faults(plan: Prereg) -> Iterator[Fault]:
     """Every fault of this kind, each with the path of the field it is in."""
     yield from _places_to_fill((), plan.to_json())
     yield from _doubled(plan)
+    yield from _named_twice((), plan.to_json())
     yield from _guards(plan)
     yield from _window(plan)
     yield from _comparisons(plan)
@@ -45,10 +49,19 @@ def unknown_name(word: str, name: str, known: Iterable[str]) -> Problem:
     return Problem(
         f"unknown_{word.replace(' ', '_')}",
         f"there is no {word} named {name}",
-        expected=f"one of {', '.join(names)}" if names else f"a declared {word}",
+        expected=f"one of {few(names)}" if names else f"a declared {word}",
         found=name,
         hint=f"did you mean {near[0]}?" if near else None,
     )
+
+
+_FEW = 12
+
+
+def few(names: Sequence[str]) -> str:
+    """The first names of a list, and how many more there are."""
+    left = len(names) - _FEW
+    return ", ".join(names[:_FEW]) + (f" and {left} more" if left > 0 else "")
 
 
 def _doubled(plan: Prereg) -> Iterator[Fault]:
@@ -63,10 +76,32 @@ def _doubled(plan: Prereg) -> Iterator[Fault]:
         for index, name in enumerate(names):
             if name in names[:index]:
                 word = field.replace("_", " ")
+                what, hint = f"two {word} are named {name}", "give each its own name"
+                yield (field, index), Problem("duplicate_id", what, expected=OWN_NAME, found=name, hint=hint)
+
+
+_ELSEWHERE = ("among", "records")
+"""Lists in which a name that stands twice is told by the check of what it is for."""
+
+
+def _named_twice(path: Path, value: Any) -> Iterator[Fault]:
+    """A name that stands twice in a list of names: once says all, and twice is a slip."""
+    if isinstance(value, list) and path[-1:] and path[-1] not in _ELSEWHERE:
+        for index, one in enumerate(value):
+            if isinstance(one, str) and one in value[:index]:
                 yield (
-                    (field, index),
-                    Problem("duplicate_id", f"two {word} are named {name}", found=name, hint="give each its own name"),
+                    (*path, index),
+                    Problem(
+                        "named_twice",
+                        f"{one} stands twice",
+                        expected="each name once",
+                        found=f"{one}, at places {value.index(one) + 1} and {index + 1}",
+                        hint="leave it out once, or put the name there that was meant",
+                    ),
                 )
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        yield from _named_twice((*path, key), child)
 
 
 def _guards(plan: Prereg) -> Iterator[Fault]:

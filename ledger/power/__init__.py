@@ -3,7 +3,7 @@
 from ledger.power.margin import margin_of, stated_noise, threshold
 from ledger.power.noise import Pairs, Runs, Steps, Variation
 from ledger.power.question import NOT_SIMULATED, Question, question_of
-from ledger.power.table import Simulation, band_of, power_of_plan, power_table
+from ledger.power.table import Simulation, band_of, power_of_plan, power_table, table_about
 
 __all__ = [
     "NOT_SIMULATED",
@@ -19,5 +19,6 @@ __all__ = [
     "power_table",
     "question_of",
     "stated_noise",
+    "table_about",
     "threshold",
 ]

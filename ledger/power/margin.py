@@ -56,7 +56,9 @@ def _unstated(question: Question, what: str) -> InputError:
         where="power",
         expected=f"{what} under power:",
         found="none",
-        hint="state it, or measure it: ledger simulate ID --from RUN.json",
+        hint="state it there, or for the table alone: "
+        + ("" if question.paired else "ledger simulate ID --noise PERCENT; ")
+        + "or measure it: ledger simulate ID --from RUN.json",
     )
 
 
@@ -92,6 +94,20 @@ def threshold(question: Question) -> Fraction | None:
             inside, outside = sign * (count - 1) * step, sign * count * step
             if watched(outside) != start:
                 return _between(watched, start, inside, outside)
+    return None
+
+
+def far_threshold(question: Question) -> Fraction | None:
+    """The threshold, looked for also beyond where :func:`threshold` does: down to nothing left, up to 64 times."""
+    near = threshold(question)
+    if near is not None or question.paired:
+        return near
+    watched = _without_noise(question)
+    start = watched(Fraction(0))
+    beyond = [(Fraction(2**power, 2), Fraction(2 ** (power + 1), 2)) for power in range(7)]
+    for inside, outside in [*beyond[:1], (Fraction(-1, 2), Fraction(-999, 1000)), *beyond[1:]]:
+        if watched(outside) != start:
+            return _between(watched, start, inside, outside).limit_denominator(1000)
     return None
 
 

@@ -15,7 +15,15 @@ from ledger.model.plan import Prereg
 from ledger.model.power import ChanceRow, PowerTable
 from ledger.model.values import Unknown, Value, measured
 from ledger.power.draws import Draw
-from ledger.power.margin import in_unit, margin_of, refuse_interval_of_nothing, side_of, stated_noise, threshold
+from ledger.power.margin import (
+    far_threshold,
+    in_unit,
+    margin_of,
+    refuse_interval_of_nothing,
+    side_of,
+    stated_noise,
+    threshold,
+)
 from ledger.power.noise import Variation
 from ledger.power.question import NOT_SIMULATED, Question, question_of
 from ledger.stats.bootstrap import percentile_bounds
@@ -24,6 +32,7 @@ ENOUGH = Fraction(4, 5)
 """The chance at which an effect counts as told."""
 
 _GRID = [Fraction(quarter, 4) for quarter in (-4, -2, 0, 1, 2, 3, 4, 5, 6, 8, 12)]
+_CENTRED = [Fraction(quarter, 4) for quarter in (-8, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 8)]
 _FINENESS = 32
 _FARTHEST = 64
 
@@ -82,19 +91,59 @@ def power_of_plan(plan: Prereg) -> PowerTable | None:
     return power_table(Simulation(question, stated_noise(question, plan.power), plan.power.draws, plan.power.seed))
 
 
+def table_about(simulation: Simulation) -> PowerTable:
+    """The table over effects about the rule's threshold, as it is printed.
+
+    A smallest effect is stated only where the chance crosses 80 % among the effects that are shown. Raises as
+    :func:`power_table` does. What a freeze entry keeps is :func:`power_table`, whose figures never change.
+    """
+    question = simulation.question
+    at, band = far_threshold(question), band_of(simulation)
+    margin = margin_of(question) or (abs(at) if at else None)
+    own = question.plan.power is not None and question.plan.power.effects is not None
+    effects = _effects(question, at, margin, band) if own else _about(question, at, margin, band)
+    smallest = _smallest(simulation, at, margin, band)
+    told = [simulation.tells(effect) for effect in effects]
+    if smallest is not None and not (effects[0] <= smallest <= effects[-1] and True in told and False in told):
+        smallest = None
+    return _table(simulation, effects, margin, band, smallest, "the chance does not cross 80 % at the effects shown")
+
+
+def _about(question: Question, at: Fraction | None, margin: Fraction | None, band: Fraction) -> Sequence[Fraction]:
+    """Effects on both sides of the threshold, and none; what cannot be negative is never lessened to nothing."""
+    size = _size(at, margin, band)
+    size = size if band <= 2 * size else band.limit_denominator(1000)
+    effects = {(at or Fraction(0)) + size * part for part in _CENTRED} | {Fraction(0)}
+    return sorted(one for one in effects if question.paired or one > -1)
+
+
 def power_table(simulation: Simulation) -> PowerTable:
     """The whole table. Raises InputError when a rule asks for an interval that the noise cannot give."""
     question = simulation.question
     refuse_interval_of_nothing(question, simulation.variation)
     at, margin, band = threshold(question), margin_of(question), band_of(simulation)
+    smallest = _smallest(simulation, at, margin, band)
+    effects = _effects(question, at, margin, band)
+    return _table(simulation, effects, margin, band, smallest, "no effect tried is told so often")
+
+
+def _table(
+    simulation: Simulation,
+    effects: Sequence[Fraction],
+    margin: Fraction | None,
+    band: Fraction,
+    smallest: Fraction | None,
+    why_none: str,
+) -> PowerTable:
+    question = simulation.question
     return PowerTable(
         varies=question.varies,
         model=f"{simulation.variation.words}; {_held(question)}",
         detects=question.detects,
         margin=_value(margin, question, "the rule changes its mind at no effect at all, and no margin is stated"),
         half_band=_value(band, question, ""),
-        smallest=_value(_smallest(simulation, at, margin, band), question, "no effect tried is told so often"),
-        rows=tuple(_row(simulation, effect) for effect in _effects(question, at, margin, band)),
+        smallest=_value(smallest, question, why_none),
+        rows=tuple(_row(simulation, effect) for effect in effects),
         draws=simulation.count,
         seed=simulation.seed,
     )

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from ledger import stats
+from ledger.apart import first_apart
 from ledger.comparability import differences
 from ledger.metrics import read_metric
 from ledger.model.plan import Prereg
@@ -47,6 +48,8 @@ def read_half_band(
 def _apart(plan: Prereg, there: Sequence[Run]) -> list[str]:
     """What keeps runs of the control from being compared; a perturbed re-run starts from other weights by design."""
     perturbed = {rung.id for rung in plan.ladder.rungs if any(key.startswith("perturb") for key in rung.flags)}
+    if first_apart(plan, there, but=_PERTURBED, but_of=perturbed) is None:
+        return []
     return [
         text
         for one, other in combinations(there, 2)

@@ -16,6 +16,7 @@ It knows no rungs, metrics or dimensions: ``checker`` does. The grammar, loosest
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import NoReturn, cast
 
 from ledger.model.base import RESERVED_WORDS
@@ -44,6 +45,7 @@ from ledger.rules.syntax import (
 from ledger.rules.tokens import Token, token_at
 
 
+@lru_cache(maxsize=2048)  # a rule is asked for again and again; what it says never changes
 def parse(text: str, *, subject: str | None = None) -> Expr:
     """The rule that ``text`` says. Types are not looked at: see ``check_types``.
 

@@ -9,8 +9,9 @@ evaluated, come out so. What is neither is told as a warning, never guessed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 
 from ledger.errors import Problem
@@ -54,6 +55,17 @@ def faults(
     if len(outcomes) > 1:
         found += prover.exhausted(outcomes)
     return found
+
+
+def never_together(
+    exprs: Sequence[Expr], types: Types, *, signed: Collection[str] = (), ordered: Collection[tuple[str, str]] = ()
+) -> Callable[[tuple[Goal, ...]], bool]:
+    """A function that says whether conditions among ``exprs`` are proven never to come to these truths together.
+
+    ``signed`` and ``ordered`` are as :func:`faults` has them. What is too large to prove is not claimed.
+    """
+    prover = _Prover(exprs, types, signed, ordered)
+    return cache(lambda goals: prover.possible(goals) is None)
 
 
 class _Prover:

@@ -1,11 +1,11 @@
 """A decision table: what every way in which clauses and guards can come out gives, before any data.
 
-Combinations are taken as they come: some of them no numbers could bring about. It evaluates no measurement.
+What no numbers could bring about is left out where that can be proven. It evaluates no measurement.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -13,6 +13,9 @@ from ledger.rules.evaluation import truth_with
 from ledger.rules.interval import Truth
 from ledger.rules.printer import print_rule
 from ledger.rules.syntax import Compare, Comparison, Expr, comparisons
+
+Never = Callable[[tuple[tuple[Expr, bool], ...]], bool]
+"""Whether no numbers make each of these conditions come to the truth beside it."""
 
 _WAYS: tuple[Truth, ...] = ("true", "false", "unknown")
 _MEASURED: tuple[Truth, ...] = ("true", "unknown")
@@ -52,14 +55,22 @@ class DecisionTable:
     clauses: tuple[Compare, ...]
     guards: tuple[str, ...]
     recording: tuple[Case, ...] = ()
+    never: Never | None = None
 
     @classmethod
-    def of(cls, cases: Sequence[Case], undecided: str) -> DecisionTable:
-        """The table of outcomes in their order; ``undecided`` is what an unknown on the way gives."""
-        clauses = (_plain(one)[0] for case in cases if case.rule for one in comparisons(case.rule))
+    def of(cls, cases: Sequence[Case], undecided: str, never: Never | None = None) -> DecisionTable:
+        """The table of outcomes in their order; ``undecided`` is what an unknown on the way gives.
+
+        ``never`` says which truths of clauses no numbers can bring about together: such rows are left out.
+        """
+        # Of a clause and its opposite, the one that a rule has first is the factor: a rule reads as it was written.
+        clauses: dict[Compare, Compare] = {}
+        for case in cases:
+            for one in comparisons(case.rule) if case.rule else ():
+                clauses.setdefault(_plain(one)[0], one)
         guards = (name for case in cases for name in case.requires)
         recording = tuple(case for case in cases if case.records)
-        return cls(tuple(cases), undecided, tuple(dict.fromkeys(clauses)), tuple(dict.fromkeys(guards)), recording)
+        return cls(tuple(cases), undecided, tuple(clauses.values()), tuple(dict.fromkeys(guards)), recording, never)
 
     @property
     def factors(self) -> tuple[str, ...]:
@@ -80,10 +91,18 @@ class DecisionTable:
         """Every combination, in the order pass, fail, unknown of each factor; the last factor varies fastest."""
         judged = len(self.clauses) + len(self.guards)
         for ways in product(*[_WAYS] * judged, *[_MEASURED] * len(self.recording)):
-            yield Row(ways, self._gives(ways))
+            if not self._cannot_be(ways):
+                yield Row(ways, self._gives(ways))
+
+    def _cannot_be(self, ways: Sequence[Truth]) -> bool:
+        goals = tuple((one, way == "true") for one, way in zip(self.clauses, ways, strict=False) if way != "unknown")
+        return self.never is not None and len(goals) > 1 and self.never(goals)
 
     def _gives(self, ways: Sequence[Truth]) -> str:
-        by_clause = dict(zip(self.clauses, ways, strict=False))
+        by_clause = {
+            _plain(one)[0]: _turned(way) if _plain(one)[1] else way
+            for one, way in zip(self.clauses, ways, strict=False)
+        }
         by_guard = dict(zip(self.guards, ways[len(self.clauses) :], strict=False))
         rest = ways[len(self.clauses) + len(self.guards) :]
         measured = dict(zip((case.name for case in self.recording), rest, strict=True))

@@ -6,7 +6,7 @@ It neither parses nor changes what it keeps.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -42,19 +42,23 @@ class Blobs:
 
     def put(self, source: bytes | Path) -> str:
         """Keep the bytes and return their SHA-256; see ``Record.put_blob``."""
+        return self.add(source)[0]
+
+    def add(self, source: bytes | Path) -> tuple[str, bool]:
+        """:meth:`put`, and whether they were not there before."""
         chunks = [source] if isinstance(source, bytes) else read_chunks(source)
         temp = self._tmp / f"{self._record_id}.blob"
         with staged(temp, chunks) as digest:
             target = self.path(digest)
             try:
                 self._make_folders(target)
-                publish(temp, target, digest)
+                is_new = publish(temp, target, digest)
             except EnvironmentFault as error:
                 if error.problem.code != "not_found":
                     raise
                 self._make_folders(target)  # another writer swept them away, empty as they were
-                publish(temp, target, digest)
-        return digest
+                is_new = publish(temp, target, digest)
+        return digest, is_new
 
     def sweep(self) -> None:
         """Take away the empty folders that a killed writer left. Raises EnvironmentFault."""
@@ -95,10 +99,13 @@ class Blobs:
         """The names of all blobs that lie in their right places, sorted."""
         return sorted(self._names())
 
-    def scan(self) -> tuple[list[str], list[Problem]]:
-        """The digests of sound blobs, and a fault for each other one; reads every byte, in small parts."""
+    def scan(self, known: Collection[str] = ()) -> tuple[list[str], list[Problem]]:
+        """The digests of sound blobs, and a fault for each other one; reads every byte, in small parts.
+
+        Those that are ``known`` to be sound, because they were just read, are not read again.
+        """
         try:
-            checked = {digest: self._check(digest) for digest in self.digests()}
+            checked = {digest: None if digest in known else self._check(digest) for digest in self.digests()}
         except IntegrityError as error:  # the folder itself is a link
             return [], list(error.problems)
         sound = [digest for digest, problem in checked.items() if problem is None]

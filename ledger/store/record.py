@@ -36,6 +36,7 @@ class Record:
         self._tmp = records_dir / ".tmp"
         self._locks_held = 0
         self._seen: list[Stored] | None = None  # while the lock is held nobody else adds an entry
+        self._swept = False
 
     @property
     def prereg_path(self) -> Path:
@@ -117,7 +118,7 @@ class Record:
             try:
                 yield
             finally:
-                self._locks_held, self._seen = 0, None
+                self._locks_held, self._seen, self._swept = 0, None, False
 
     def append(self, kind: str, at: str, body: Mapping[str, Any], by: Mapping[str, Any] | None = None) -> Stored:
         """Write one entry that follows every present head, and return it.
@@ -129,8 +130,12 @@ class Record:
         with self.lock():
             present = _sound(*scan_entries(self.id, self.entries_dir)) if self._seen is None else self._seen
             stored, self._seen = self._compose(kind, at, body, by, present), None
-            self.blobs.sweep()
+            if not self._swept:
+                self.blobs.sweep()
+                self._swept = True
             self._write(stored)
+            # It follows every head, and is no older than any: so it is the last in order.
+            self._seen = [*present, stored]
         return stored
 
     def put_blob(self, source: bytes | Path) -> str:
@@ -147,12 +152,12 @@ class Record:
 
         When the block fails and no entry names the blob, it is removed again, unless it was there before.
         """
-        before = set(self.blob_digests())
-        digest = self.put_blob(source)
+        self._make_tmp()
+        digest, is_new = self.blobs.add(source)
         try:
             yield digest
         except BaseException:
-            if digest not in before and not any(digest.encode() in one.data for one in self.scan()[0]):
+            if is_new and not any(digest.encode() in one.data for one in self.scan()[0]):
                 self.blobs.remove(digest)
             raise
 

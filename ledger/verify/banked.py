@@ -19,7 +19,7 @@ from ledger.verify.subject import Subject
 def pins_again(subject: Subject, freeze: FreezeEntry) -> dict[str, PinnedBanked] | None:
     """The pins of the banked runs whose files can be read; :func:`banked_problems` tells of the others."""
     pins = {
-        name: pinned(one.pin.entry, one.run, kept_as(one.pin.run.digest["sha256"], one.pin.run.size))
+        name: pinned(one.pin.entry, one.run, kept_as(one.pin.run.digest["sha256"], one.pin.run.size), one.pin.standing)
         for name, one in subject.kept(freeze).items()
     }
     return pins or None

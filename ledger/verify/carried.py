@@ -31,13 +31,14 @@ def carried_problems(subject: Subject) -> Iterator[Problem]:
             record=result.record,
             decide=result.decide,
             disposition=body.disposition,
+            labels=body.labels,
             why=body.why,
             values=body.descriptive,
         ).to_json()
         ours = result.to_json()
         if canonical_bytes(theirs) != canonical_bytes(ours):
-            field = next(name for name in sorted(theirs) if theirs[name] != ours.get(name))
-            yield _differs(f"{where}.{field}", _short(theirs[field]), _short(ours.get(field)))
+            field = next(name for name in sorted({*theirs, *ours}) if theirs.get(name) != ours.get(name))
+            yield _differs(f"{where}.{field}", _short(theirs.get(field)), _short(ours.get(field)))
 
 
 def carried_unchecked(subject: Subject) -> list[str]:

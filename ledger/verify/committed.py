@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from ledger import vcs
 from ledger.errors import IntegrityError, Problem
 from ledger.store import Record, read_bytes, shown
+from ledger.verify.report import NOT_COMMITTED
 
 _WRITE_ONCE = ("entries/", "blobs/")
 
@@ -34,8 +35,8 @@ def committed(repo: vcs.Repo, record: Record) -> str | None:
     if problems:
         raise IntegrityError.of(problems)
     later = len(set(on_disk) - set(at_head))
-    words = f"{len(at_head)} files as committed" + (f", {later} not committed yet" if later else "")
-    return words
+    held_words = f"{len(at_head)} file{'' if len(at_head) == 1 else 's'} as committed"
+    return held_words + (f", {later} file{'' if later == 1 else 's'} {NOT_COMMITTED}" if later else "")
 
 
 def _against_head(record: Record, at_head: dict[str, str], on_disk: dict[str, str]) -> Iterator[Problem]:

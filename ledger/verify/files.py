@@ -8,6 +8,7 @@ from __future__ import annotations
 from ledger.canonical import digest
 from ledger.errors import IntegrityError, Problem
 from ledger.store import entry_of_sidecar, shown
+from ledger.units import number_of
 from ledger.verify.subject import Subject
 
 _EMPTIED = "if taking a run in was cut off, ingest that run file again; else remove the folder"
@@ -51,12 +52,13 @@ def entries(subject: Subject) -> str:
     """Check 4."""
     if subject.entry_problems:
         raise IntegrityError.of(subject.entry_problems)
-    return f"{len(subject.stored)} entries, heads {', '.join(head[:12] for head in subject.heads)}"
+    return f"{number_of(len(subject.stored), 'entry')}, heads {', '.join(head[:12] for head in subject.heads)}"
 
 
 def blobs(subject: Subject) -> str:
     """Check 5."""
-    sound, problems = subject.record.blobs.scan()
+    read = {subject.runs[key].body.run.digest["sha256"] for key in subject.intakes}
+    sound, problems = subject.record.blobs.scan(read)
     resources = subject.named_blobs
     named = {resource.digest["sha256"]: key for key, resource in resources}
     named_sizes = {resource.digest["sha256"]: resource.size for _, resource in resources}

@@ -1,4 +1,5 @@
-"""The part of check 14 that is of follow-ups: each was owed by the decision it names, which stood before it.
+"""The part of check 14 that is of follow-ups: each was owed by the decision it names, which stood before it, and was
+not done yet.
 
 Whether what was done is any good is not verified.
 """
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ledger.course.follow_ups import refusal
+from ledger.course.follow_ups import decision_of, refusal, told_done
 from ledger.errors import Problem
 from ledger.lifecycle import standing_decisions
 from ledger.model.events import FollowUpBody
@@ -32,3 +33,14 @@ def follow_up_problems(subject: Subject, key: str, body: FollowUpBody) -> Iterat
         )
     if (problem := refusal(subject.protocol(key).plan, body.follow_up, before)) is not None:
         yield replace(problem, where=where, hint=hint)
+    deciding = decision_of(before)
+    earlier = told_done(body.follow_up, deciding[1].body.disposition, before) if deciding else {}
+    if earlier:
+        yield Problem(
+            "done_twice",
+            f"a follow-up entry says again that {body.follow_up} was done, after one that it follows said so",
+            where=where,
+            expected=f"one: {subject.where(next(iter(earlier)))}",
+            found=f"another, with the result: {body.result}",
+            hint=hint,
+        )

@@ -1,6 +1,7 @@
 """What an entry keeps against what follows from its inputs, and the freeze that everything is replayed from.
 
-A later version may word a finding otherwise and record more; a figure or a verdict is the same in all of them.
+Another version may have worded a finding otherwise; a figure, a verdict and what is told at all are the same in all of
+them. That an entry names another version is its own word, and excuses no field that is not there.
 """
 
 from __future__ import annotations
@@ -16,19 +17,12 @@ from ledger.verify.report import NotMade
 from ledger.verify.subject import Subject
 
 PROSE = frozenset(
-    {"arithmetic", "derivation", "detail", "incomplete_because", "notes", "reason", "taken", "text", "what", "why"}
+    {"arithmetic", "derivation", "detail", "incomplete_because", "reason", "taken", "text", "what", "why"}
 )
-"""Fields of derived entries that say in words what other fields say in figures."""
+"""Fields of derived entries that say in words what other fields say in figures: they must be there, in any words."""
 
-ALWAYS_WRITTEN = frozenset(
-    {
-        *("prereg", "plan", "rules", "ast", "baselines", "code", "paths", "commit", "tree"),
-        *("run", "freeze", "run_id", "rung", "began_at", "ended_at", "outcome", "complete", "rejections", "metrics"),
-        *("evidence", "disposition", "trace", "guards", "runs", "descriptive", "standing", "verdict", "clauses"),
-        *("requires", "value", "unit", "class", "kind", "digest", "sha256", "size", "name", "points"),
-    }
-)
-"""Fields that the first version of the format wrote already, as far as anything follows from them."""
+AS_GIVEN = frozenset({"plan", "rules", "expectations"})
+"""Parts whose texts and names are the plan's own: they are the same whatever version kept them."""
 
 
 def frozen_of(subject: Subject) -> tuple[str, FreezeEntry]:
@@ -51,8 +45,7 @@ def differences(subject: Subject, key: str, replayed: dict[str, Any]) -> Iterato
     """What is kept against what follows from the inputs: the first field that differs, with both values."""
     kept = subject.stored_of(key).entry["body"]
     if kept["tool"]["version"] != __version__:
-        kept = _without_prose(kept)
-        replayed = _as_far_as(kept, _without_prose(replayed))
+        kept, replayed = _without_prose(kept), _without_prose(replayed)
     if canonical_bytes(kept) == canonical_bytes(replayed):
         return
     path, expected, found = _first_difference(replayed, kept, "body")
@@ -66,24 +59,15 @@ def differences(subject: Subject, key: str, replayed: dict[str, Any]) -> Iterato
     )
 
 
-def _as_far_as(kept: Any, replayed: Any) -> Any:
-    """``replayed`` without the fields that ``kept`` has not: a later version may record more, and never less.
-
-    What every version has written must be there: else a forger would name another version and leave out a rejection.
-    """
-    if isinstance(kept, dict) and isinstance(replayed, dict):
-        fields = {key: part for key, part in replayed.items() if key in kept or key in ALWAYS_WRITTEN}
-        return {key: _as_far_as(kept.get(key), part) for key, part in fields.items()}
-    if isinstance(kept, list) and isinstance(replayed, list) and len(kept) == len(replayed):
-        return [_as_far_as(one, other) for one, other in zip(kept, replayed, strict=True)]
-    return replayed
-
-
 def _without_prose(value: Any) -> Any:
-    """What an entry says in figures and verdicts: another version may word the same finding otherwise."""
+    """What an entry says in figures and verdicts, and that it says something in words, whatever these are."""
     if isinstance(value, dict):
-        return {key: _without_prose(part) for key, part in value.items() if key not in PROSE}
+        return {key: part if key in AS_GIVEN else _part_without_prose(key, part) for key, part in value.items()}
     return [_without_prose(part) for part in value] if isinstance(value, list) else value
+
+
+def _part_without_prose(key: str, part: Any) -> Any:
+    return "some words" if key in PROSE and isinstance(part, str) else _without_prose(part)
 
 
 def _first_difference(one: Any, other: Any, path: str) -> tuple[str, Any, Any]:

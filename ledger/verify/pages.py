@@ -12,6 +12,7 @@ from ledger.actions.packing import pack_record
 from ledger.archive import packed_by, unpack
 from ledger.canonical import digest
 from ledger.errors import EnvironmentFault, IntegrityError, LedgerError, Problem
+from ledger.units import number_of
 from ledger.verify.report import Check, run_check, skipped
 from ledger.verify.subject import Subject
 
@@ -51,4 +52,4 @@ def _compare(expected: Mapping[str, bytes], found: Mapping[str, bytes]) -> str:
     ]
     if problems:
         raise IntegrityError.of(problems)
-    return f"{len(views)} files made again"
+    return f"{number_of(len(views), 'file')} made again"

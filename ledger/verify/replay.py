@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ledger import __version__
 from ledger.derive import Pins, decide_body, freeze_body, kept_as, read_plan, run_body
 from ledger.errors import InputError, Problem
 from ledger.model.entries import RunBody
 from ledger.plancheck import freeze_notes
+from ledger.units import number_of
 from ledger.verify.banked import banked_problems, pins_again
 from ledger.verify.kept import differences, done, frozen_of
+from ledger.verify.pins import pin_problems
 from ledger.verify.report import NotMade
 from ledger.verify.subject import Subject
 
@@ -29,7 +32,7 @@ def freeze(subject: Subject) -> str:
         pins = Pins(entry.body.code, entry.body.baselines, entry.body.tool, pins_again(subject, entry))
         replayed = freeze_body(prereg, plan, pins, freeze_notes(plan)).to_json()
         problems += list(differences(subject, key, replayed))
-        problems += list(banked_problems(subject, key, entry))
+        problems += [*pin_problems(entry.body, subject.where(key)), *banked_problems(subject, key, entry)]
         if plan.id != subject.record.id:
             problems.append(
                 Problem(
@@ -52,7 +55,7 @@ def freeze(subject: Subject) -> str:
                 hint="bring it back, from git or from an archive",
             )
         )
-    return done(problems, f"plan, {len(plan.decision.outcomes)} outcomes, pins")
+    return done(problems, f"plan, {number_of(len(plan.decision.outcomes), 'outcome')}, pins")
 
 
 def intake(subject: Subject) -> str:
@@ -62,10 +65,16 @@ def intake(subject: Subject) -> str:
     for key in subject.intakes:
         found = list(differences(subject, key, _taken_in_again(subject, key).to_json()))
         problems += [] if subject.cut_off(key) and found else found  # an amendment before it may be what is missing
-    return done([*subject.intake_problems, *problems], f"{len(subject.intakes)} runs read again")
+    return done([*subject.intake_problems, *problems], f"{number_of(len(subject.intakes), 'run')} read again")
 
 
 def _taken_in_again(subject: Subject, key: str) -> RunBody:
+    if key not in subject.taken_in_again:
+        subject.taken_in_again[key] = _derived(subject, key)
+    return subject.taken_in_again[key]
+
+
+def _derived(subject: Subject, key: str) -> RunBody:
     body = subject.runs[key].body
     resource = kept_as(body.run.digest["sha256"], body.run.size)  # both are check 5's business
     held = subject.protocol(key)
@@ -88,4 +97,6 @@ def decision(subject: Subject) -> str:
     if len(whole) < len(subject.decisions) and not problems:
         raise NotMade("a decision was made on an entry that is missing (check 4)")
     words = ", ".join(entry.body.disposition for entry in subject.decisions.values()) or "none made yet"
-    return done(problems, f"decisions: {words}")
+    other = {entry.body.tool.version for entry in subject.decisions.values()} - {__version__}
+    told = f" (in the words of version {', '.join(sorted(other))}, which were not held against any)" if other else ""
+    return done(problems, f"decisions: {words}{told}")

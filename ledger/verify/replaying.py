@@ -7,7 +7,7 @@ this seed; losses that differ are a fault only where nothing that may change a r
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,8 +15,11 @@ from typing import Any, Literal
 
 from ledger.accounting import account
 from ledger.actions.given import RUN_MAX_BYTES
-from ledger.errors import EnvironmentFault, IntegrityError, Problem
+from ledger.actions.revisions import Place
+from ledger.errors import EnvironmentFault, IntegrityError, Problem, StateError
 from ledger.harness import Harness, find_harness
+from ledger.model.entries import FreezeEntry
+from ledger.model.ladder import Rung
 from ledger.model.run import Run, UnknownFact
 from ledger.verify.kept import frozen_of
 from ledger.verify.report import Check, NotMade, run_check
@@ -41,16 +44,19 @@ class Replayed:
     problem: Problem | None = None
 
 
-def replay_check(subject: Subject, *, steps: int, folder: Path) -> Check:
-    """Check 15 for the first ``steps`` steps; the harness runs in ``folder``, and imports a plug-in workload there.
+PlaceOf = Callable[[FreezeEntry, Rung], Place]
 
-    Runs that were asked for the same are held against one making of their steps. Skipped, with the reason for each
-    run, where none could be compared.
+
+def replay_check(subject: Subject, *, steps: int, place: PlaceOf) -> Check:
+    """Check 15 for the first ``steps`` steps; the harness runs in the ``place`` of each rung, where its code is.
+
+    Runs that were asked for the same are held against one making of their steps. How many gave the same losses is
+    told before anything else. Skipped, with the reason for each run, where none could be compared.
     """
-    return run_check("replay", partial(_all, subject, steps, folder))
+    return run_check("replay", partial(_all, subject, steps, place))
 
 
-def _all(subject: Subject, steps: int, folder: Path) -> str:
+def _all(subject: Subject, steps: int, place: PlaceOf) -> str:
     frozen_of(subject)
     counted = _counted(subject)
     if not counted:
@@ -59,12 +65,13 @@ def _all(subject: Subject, steps: int, folder: Path) -> str:
         harness = find_harness()
     except EnvironmentFault as error:
         raise NotMade(error.problem.what) from None
-    made = _Made(subject, steps, harness, folder)
+    made = _Made(subject, steps, harness, place)
     told = [_one(subject, key, made) for key in counted]
     if problems := [one.problem for one in told if one.problem]:
         raise IntegrityError.of(problems)
-    words = "; ".join(_together(told))
-    if not any(one.verdict == "same" for one in told):
+    same = sum(one.verdict == "same" for one in told)
+    words = f"{same} of {len(told)} runs shown to be the same: {'; '.join(_together(told))}"
+    if not same:
         raise NotMade(words)
     return words
 
@@ -95,11 +102,11 @@ class _Made:
     subject: Subject
     steps: int
     harness: Harness
-    folder: Path
+    place: PlaceOf
     _answers: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def of(self, key: str) -> dict[str, Any]:
-        """The answer for one run entry. Raises EnvironmentFault where the harness has none."""
+        """The answer for one run entry. Raises EnvironmentFault or StateError where there can be none."""
         run = self.subject.intakes[key].run
         facts = (run.facts.get("world_size"), run.facts.get("steps_planned"))
         asked = repr((run.rung, sorted(run.settings.items()), facts, run.counts.steps))
@@ -109,12 +116,14 @@ class _Made:
 
     def _again(self, key: str, run: Run) -> dict[str, Any]:
         freeze = self.subject.stored_of(run.freeze)
+        held = frozen_of(self.subject)[1]
+        where = self.place(held, next(rung for rung in held.body.plan.ladder.rungs if rung.id == run.rung))
         data = self.subject.record.blob(self.subject.runs[key].body.run.digest["sha256"], max_bytes=RUN_MAX_BYTES)
-        with tempfile.TemporaryDirectory(prefix="ledger-replay-") as place:
-            entry, file = Path(place, freeze.name), Path(place, "run.json")
+        with tempfile.TemporaryDirectory(prefix="ledger-replay-") as given:
+            entry, file = Path(given, freeze.name), Path(given, "run.json")
             entry.write_bytes(freeze.data)
             file.write_bytes(data)
-            return self.harness.replay(entry, run.rung, file, self.steps, self.folder)
+            return self.harness.replay(entry, run.rung, file, self.steps, where.folder, where.environment)
 
 
 def _one(subject: Subject, key: str, made: _Made) -> Replayed:
@@ -123,7 +132,7 @@ def _one(subject: Subject, key: str, made: _Made) -> Replayed:
         return Replayed(run.run_id, "not comparable", why)
     try:
         return compared(run, made.of(key), f"{subject.where(key)}: {run.run_id}")
-    except EnvironmentFault as error:
+    except (EnvironmentFault, StateError) as error:
         return Replayed(run.run_id, "not comparable", f"not comparable: {error.problem.what}: {error.problem.found}")
     except (KeyError, TypeError, AttributeError):
         words = "not comparable: the harness answered in a form that is not known here"

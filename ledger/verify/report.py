@@ -33,6 +33,7 @@ ON_REQUEST = frozenset({"replay"})
 
 
 NOT_AN_ARCHIVE = "not an archive"
+NOT_COMMITTED = "not committed yet"
 _OTHER_THING = ("is_a_folder", "not_a_folder")
 """A folder where a file was, or the reverse: the record was changed, and the machine is well."""
 
@@ -94,6 +95,13 @@ class Report:
     def unchecked(self) -> tuple[Check, ...]:
         """The checks that could be made of such a subject, and were not."""
         return tuple(check for check in self.checks if check.verdict == "skip" and check.detail != NOT_AN_ARCHIVE)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What was not checked, in words: whole checks, and files that git does not hold yet."""
+        parts = ((check, check.detail.rpartition(", ")[2]) for check in self.checks if check.verdict == "pass")
+        partly = [f"{check.number} {check.name} of {rest}" for check, rest in parts if rest.endswith(NOT_COMMITTED)]
+        return (*(f"{check.number} {check.name}" for check in self.unchecked), *partly)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""

@@ -14,7 +14,8 @@ from ledger.actions.given import RUN_MAX_BYTES, read_run
 from ledger.actions.reading import typed_entries
 from ledger.arms import Kept
 from ledger.errors import EnvironmentFault, LedgerError, Problem
-from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunEntry
+from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunBody, RunEntry
+from ledger.model.events import AmendEntry, ContingencyEntry
 from ledger.model.values import Resource
 from ledger.protocol import Protocol, protocol
 from ledger.store import Record, Stored
@@ -31,7 +32,11 @@ class Subject:
 
     def stored_of(self, digest: str) -> Stored:
         """The stored entry with that digest."""
-        return next(one for one in self.stored if one.digest == digest)
+        return self._by_digest[digest]
+
+    @cached_property
+    def _by_digest(self) -> dict[str, Stored]:
+        return {one.digest: one for one in self.stored}
 
     @property
     def freezes(self) -> dict[str, FreezeEntry]:
@@ -68,15 +73,28 @@ class Subject:
 
     def ancestors(self, digest: str) -> set[str]:
         """Every entry that ``digest`` follows."""
-        parents = {one.digest: one.parents for one in self.stored}
-        found: set[str] = set()
-        waiting = list(parents.get(digest, ()))
-        while waiting:
-            one = waiting.pop()
-            if one not in found:
-                found.add(one)
-                waiting += parents.get(one, ())
-        return found
+        if digest not in self._ancestors:
+            found: set[str] = set()
+            waiting = list(self._parents_of(digest))
+            while waiting:
+                one = waiting.pop()
+                if one not in found:
+                    found.add(one)
+                    # What an older entry follows is known: entries are asked for in the order of the record.
+                    known = self._ancestors.get(one)
+                    if known is None:
+                        waiting += self._parents_of(one)
+                    else:
+                        found |= known
+            self._ancestors[digest] = found
+        return self._ancestors[digest]
+
+    def _parents_of(self, digest: str) -> tuple[str, ...]:
+        return self._by_digest[digest].parents if digest in self._by_digest else ()
+
+    @cached_property
+    def _ancestors(self) -> dict[str, set[str]]:
+        return {}
 
     @cached_property
     def missing(self) -> dict[str, str]:
@@ -100,7 +118,20 @@ class Subject:
         Raises IntegrityError when the amendments leave no plan.
         """
         assert self.freeze is not None  # the checks that ask have seen a freeze
-        return protocol(self.freeze, self.before(digest))
+        seen = self.ancestors(digest)
+        changes = tuple((key, entry) for key, entry in self._changes if key in seen)
+        if (known := tuple(key for key, _ in changes)) not in self._protocols:
+            self._protocols[known] = protocol(self.freeze, changes)
+        return self._protocols[known]
+
+    @cached_property
+    def _changes(self) -> list[tuple[str, Entry]]:
+        """The entries that change what holds."""
+        return [(key, one) for key, one in self.typed.items() if isinstance(one, AmendEntry | ContingencyEntry)]
+
+    @cached_property
+    def _protocols(self) -> dict[tuple[str, ...], Protocol]:
+        return {}
 
     @cached_property
     def intakes(self) -> dict[str, Intake]:
@@ -128,6 +159,11 @@ class Subject:
     @cached_property
     def kept_problems(self) -> dict[str, tuple[Problem, ...]]:
         """Banked runs that could not be read, by name."""
+        return {}
+
+    @cached_property
+    def taken_in_again(self) -> dict[str, RunBody]:
+        """Bodies of run entries as they follow from the run files, as far as they were derived."""
         return {}
 
     @cached_property

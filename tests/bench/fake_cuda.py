@@ -30,7 +30,10 @@ class FakeCuda:
         self.now = self.done = 0.0
         self.held, self.peak = {0: 7, 1: 100}, {0: 7, 1: 100}
         self.fractions: list[tuple[float, int]] = []
-        self.others, self.broken = 0, False
+        self.others, self.broken, self.emptied = 0, False, 0
+
+    def empty_cache(self) -> None:
+        self.emptied += 1
 
     def Event(self, enable_timing: bool) -> FakeEvent:
         assert enable_timing

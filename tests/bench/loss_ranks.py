@@ -16,8 +16,8 @@ import torch.distributed as dist
 from oracle_ranks import KINDS, gradient_times_chunks
 from torch.nn.parallel import DistributedDataParallel as DDP
 
-from bench.bundled import make_gpt
 from bench.checkpointing import Checkpointing
+from bench.gpt import make_gpt
 from bench.optimizer import build_optimizer, forget, gather_state, state_bytes
 from bench.oracle import flat_gradient
 from bench.saving import differing, state_of, write_checkpoint

@@ -16,7 +16,7 @@ from forked import ranks
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel as DDP
 
-from bench.bundled import make_gpt
+from bench.gpt import make_gpt
 from bench.oracle import Oracle
 from bench.settings import Settings
 from bench.step import StepPlan, chunk_loss_sum, cut, global_tokens

@@ -30,6 +30,38 @@ def test_cuda_windows_and_the_running_maximum() -> None:
     assert peaks.of("eval") == {}
 
 
+def test_cuda_rests_with_an_empty_cache_before_the_cap_and_keeps_it_after() -> None:
+    cuda = FakeCuda()
+    meter = CudaMeter(cuda, 0)
+    cuda.now = 3.0
+    meter.prepare()
+    assert (cuda.done, cuda.emptied) == (3.0, 1)
+    meter.settle()
+    assert cuda.emptied == 1
+
+
+class Sample:
+    """A tensor in host memory that remembers how it was sent away."""
+
+    def __init__(self, pinned: bool = False) -> None:
+        self.pinned = pinned
+
+    def pin_memory(self) -> Sample:
+        return Sample(pinned=True)
+
+    def to(self, name: str, non_blocking: bool = False) -> tuple[str, bool, bool]:
+        return name, self.pinned, non_blocking
+
+
+def test_a_batch_goes_to_a_gpu_without_stalling_the_loop() -> None:
+    pytest.importorskip("torch", reason="the harness needs torch (extra: bench)")
+    from bench.device import Device
+
+    batch: Any = (Sample(), Sample())
+    assert Device("cuda:1", 1, "nccl").to_device(batch) == (("cuda:1", True, True),) * 2
+    assert Device("cpu", 0, "gloo").to_device(batch) == (("cpu", False, False),) * 2
+
+
 def test_cuda_cap_is_a_fraction_of_the_device() -> None:
     cuda = FakeCuda()
     cap = CudaCap(cuda, 1, 2_900)

@@ -1,4 +1,4 @@
-"""Facts of GPUs, control groups, code and clocks, each from text or folders made by hand; and their explanations."""
+"""Facts of control groups, environments, code and clocks, from text or folders made by hand; and their explanations."""
 
 from __future__ import annotations
 
@@ -16,83 +16,10 @@ from bench.explain import explained, names
 from bench.factbook import FACTS
 from bench.facts import container_limit, settings_of
 from bench.faults import SpecError
-from bench.gpu import FIELDS, gpu_facts
 from bench.journal import read_rank
 from bench.outcome import PHASES as TOLD
 from bench.pins import code_facts
 from bench.span import Span
-
-# As `nvidia-smi --query-gpu=... --format=csv,noheader` prints: a space after each comma.
-TWO = (
-    "0, 550.54.15, GPU-aaaa1111, NVIDIA H100 80GB HBM3, 700.00 W, 345 MHz, 2619 MHz, 1980 MHz, 2619 MHz, Enabled, On\n"
-    "1, 550.54.15, GPU-bbbb2222, NVIDIA H100 80GB HBM3, 650.00 W, 345 MHz, 2619 MHz, 1980 MHz, 2619 MHz, Enabled, On\n"
-)
-BARE = "0, 550.54.15, GPU-aaaa1111, NVIDIA GeForce, [N/A], 210 MHz, 405 MHz, 2100 MHz, 9501 MHz, [N/A], Disabled\n"
-
-
-def facts(text: str, visible: str | None = None) -> dict[str, Any]:
-    return gpu_facts(True, lambda: text, {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible})
-
-
-def test_what_all_gpus_share_is_told_once() -> None:
-    told = facts(TWO)
-    assert told["driver_version"] == "550.54.15"
-    assert told["gpu_names"] == "NVIDIA H100 80GB HBM3"
-    assert told["gpu_uuid"] == "GPU-aaaa1111; GPU-bbbb2222"
-    assert told["gpu_power_limit"] == "700.00 W; 650.00 W"
-    assert (told["gpu_clock_sm"], told["gpu_clock_sm_max"], told["gpu_ecc"]) == ("345 MHz", "1980 MHz", "Enabled")
-
-
-VISIBLE: dict[str, tuple[str, str]] = {
-    "one by number": ("1", "GPU-bbbb2222"),
-    "both, in this order": ("1,0", "GPU-bbbb2222; GPU-aaaa1111"),
-    "by the beginning of a uuid": ("GPU-bb", "GPU-bbbb2222"),
-    "up to a number that is none": ("0,-1,1", "GPU-aaaa1111"),
-}
-
-
-@pytest.mark.parametrize("case", VISIBLE)
-def test_only_visible_gpus_count(case: str) -> None:
-    visible, wanted = VISIBLE[case]
-    assert facts(TWO, visible)["gpu_uuid"] == wanted
-
-
-def _absent() -> str:
-    raise FileNotFoundError(2, "No such file or directory", "nvidia-smi")
-
-
-def _stuck() -> str:
-    raise subprocess.TimeoutExpired("nvidia-smi", 20)
-
-
-UNREAD: dict[str, tuple[Any, str]] = {
-    "no such program": (_absent, "No such file"),
-    "it hangs": (_stuck, "timed out after 20 seconds"),
-    "another shape": (lambda: "0, 550.54.15\n", "2 fields where 11 were asked for"),
-    "no GPU": (lambda: "\n", "no GPU"),
-}
-
-
-@pytest.mark.parametrize("case", UNREAD)
-def test_what_cannot_be_read_is_unknown(case: str) -> None:
-    ask, words = UNREAD[case]
-    told = gpu_facts(True, ask, {})
-    assert set(told) == set(FIELDS)
-    for fact in told.values():
-        assert fact["unknown"] == "unreadable"
-        assert words in fact["detail"]
-
-
-def test_a_gpu_that_does_not_tell_everything() -> None:
-    told = facts(BARE)
-    assert told["gpu_power_limit"] == {"unknown": "unreadable", "detail": "nvidia-smi says [N/A]"}
-    assert told["gpu_clock_memory_max"] == "9501 MHz"
-    assert facts(TWO, "")["gpu_uuid"]["detail"] == "nvidia-smi: CUDA_VISIBLE_DEVICES= names none of its GPUs"
-
-
-def test_on_a_cpu_nothing_is_asked() -> None:
-    told = gpu_facts(False, _absent, {})
-    assert {fact["unknown"] for fact in told.values()} == {"not_applicable"}
 
 
 def test_the_smallest_limit_of_the_groups_around(tmp_path: Path) -> None:
@@ -161,6 +88,15 @@ def test_no_wall_clock_ends_a_run_before_it_began(case: str) -> None:
     assert words in span.fact()
 
 
+def test_facts_that_only_the_ranks_environment_tells(good_run: Any) -> None:
+    facts = good_run[1]["facts"]
+    assert "CUBLAS_WORKSPACE_CONFIG=:4096:8" in facts["allocator_settings"]  # the launcher set it for them
+    assert "CUDA_DEVICE_ORDER=PCI_BUS_ID" in facts["cuda_settings"]
+    assert facts["matmul_precision"].startswith("float32=highest,cuda_tf32=")
+    assert (facts["peer_timeout_s"], facts["nccl"]["unknown"]) == (600, "not_applicable")
+    assert facts["gpu_clock_sm_after"]["unknown"] == "not_applicable"
+
+
 def test_every_name_of_a_real_run_is_explained(good_run: Any) -> None:
     _, run, _ = good_run
     emitted = {name for rank in run["ranks"] for values in rank["phases"].values() for name in values}
@@ -183,6 +119,10 @@ def test_explain_prints_the_four_parts() -> None:
     unknown = CliRunner().invoke(main, ["explain", "step_n"])
     assert (unknown.exit_code, unknown.stdout) == (2, "")
     assert "did you mean step_ns" in unknown.stderr
+    with_phase = CliRunner().invoke(main, ["explain", "train.seconds"])
+    assert with_phase.exit_code == 2
+    assert "a phase is no part of a name: ledger-bench explain seconds" in with_phase.stderr
+    assert "in a plan {value: seconds, phase: train}" in with_phase.stderr
 
 
 def test_explain_lists_everything() -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import resource
 import signal
+import socket
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -121,6 +122,8 @@ def test_kill_9_of_the_harness_leaves_no_rank_and_can_be_salvaged(
     process = bench.start("r0")
     tools.wait_for(lambda: _journal_has(bench.folder, '"step"'))
     assert salvage_all(bench.folder / "out") == ([], [])  # it runs: nobody else's to end
+    mark = json.loads(next(bench.folder.glob("out/*/attempt.json")).read_bytes())
+    assert (mark["pid"], mark["host"]) == (process.pid, socket.gethostname())
     process.kill()
     process.communicate()
     tools.wait_for(lambda: tools.ranks_of(bench.folder) == {})
@@ -132,6 +135,7 @@ def test_kill_9_of_the_harness_leaves_no_rank_and_can_be_salvaged(
     [(path, kind)], failed = salvage_all(bench.folder / "out")
     run = json.loads(path.read_bytes())
     assert (kind, failed, run["outcome"]["kind"]) == ("killed", [], "killed")
+    assert run["facts"]["journal_lines_unreadable"] == 1
     assert "made from the journals" in run["outcome"]["message"]
     assert run["ranks"][0]["phases"]["train"]["seconds"]["unknown"] == "killed"
     assert len(run["ranks"][0]["series"]["step_ns"]) == run["counts"]["steps"] == steps

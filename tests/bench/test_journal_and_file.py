@@ -33,6 +33,10 @@ def test_what_follows_a_damaged_line_is_not_moved_up_a_step(tmp_path: Path) -> N
     lines = (tmp_path / "rank0.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "rank0.jsonl").write_bytes(lines[0] + lines[1][:9] + b"\n" + lines[2])
     assert read_rank(tmp_path, 0).series == {"step_ns": [1]}
+    # Whoever reads on while it is written never gets past it either.
+    seen, offset = read_lines(tmp_path / "rank0.jsonl")
+    assert (len(seen), offset) == (1, len(lines[0]))
+    assert read_lines(tmp_path / "rank0.jsonl", offset) == ([], offset)
 
 
 def test_reading_on_from_where_it_stopped(tmp_path: Path) -> None:

@@ -58,21 +58,28 @@ def test_orders_go_on_top(frozen: Path) -> None:
 
 
 BAD: dict[str, tuple[Any, str]] = {
-    "a rung that the ladder has not": ({"r1": {}, "r9": {}}, "no such rung"),
-    "nothing about this rung": ({"r0": {"steps": 2}}, "no order for this rung"),
+    "a rung that the ladder has not": ({"r1": {}, "r9": {}}, "rungs.r9: no such rung"),
+    "nothing about this rung": ({"r0": {"steps": 2}}, "rungs: no order for this rung"),
     "no steps": ({"r1": {"steps": 0}}, "rungs.r1.steps"),
     "steps in words": ({"r1": {"steps": "8"}}, "rungs.r1.steps"),
     "true for steps": ({"r1": {"steps": True}}, "rungs.r1.steps"),
     "a part nobody knows": ({"r1": {"step": 8}}, "rungs.r1.step"),
     "a list for settings": ({"r1": {"settings": []}}, "rungs.r1.settings"),
-    "an unknown setting": ({"r1": {"settings": {"batches": 2}}}, "batches"),
-    "a value out of range": ({"r1": {"settings": {"batch": 0}}}, "batch"),
-    "settings that do not go together": ({"r1": {"settings": {"heads": 3}}}, "heads"),
+    "an unknown setting": ({"r1": {"settings": {"batches": 2}}}, "rungs.r1.settings.batches: unknown"),
+    "a value out of range": ({"r1": {"settings": {"batch": 0}}}, "rungs.r1.settings.batch: "),
+    "settings that do not go together": ({"r1": {"settings": {"heads": 3}}}, "rungs.r1.settings.heads: "),
+    "a setting at odds with a frozen one": ({"r1": {"settings": {"width": 15}}}, "rungs.r1 with heads as frozen: "),
+    "steps that do not fill a window": (
+        {"r1": {"steps": 8, "settings": {"log_every": 3}}},
+        "rungs.r1.settings.log_every: ",
+    ),
+    "a bad setting of another rung": ({"r1": {}, "r0": {"settings": {"lr": 0}}}, "rungs.r0.settings.lr: "),
+    "an unknown setting of another rung": ({"r1": {}, "r0": {"settings": {"lrs": 1}}}, "rungs.r0.settings.lrs: "),
     "a label with a space": ({"r1": {"label": "5k screen"}}, "rungs.r1.label"),
     "a list of rungs": ([], "rungs"),
     "dropout where another rung will chunk": (
         {"r0": {"settings": {"backward_chunks": 2}}, "r1": {"settings": {"dropout": 0.1}}},
-        "dropout",
+        "rungs.r1.settings.dropout: ",
     ),
 }
 
@@ -83,7 +90,7 @@ def test_bad_orders_are_refused_before_anything_runs(case: str, frozen: Path, tm
     call = ["run", "--freeze", str(frozen), "--rung", "r1", "--out", str(tmp_path / "out")]
     result = CliRunner().invoke(main, [*call, "--orders", str(orders(frozen, rungs))])
     assert result.exit_code == 2, result.output
-    assert words in result.stderr
+    assert result.stderr.startswith(f"{frozen.with_name('orders.json')}: {words}")
     assert not (tmp_path / "out").exists()
 
 
@@ -101,6 +108,16 @@ def test_orders_are_for_this_freeze_and_of_this_form(parts: dict[str, Any], word
         read_spec(frozen, "r1", orders(frozen, {"r1": {}}, **parts))
     with pytest.raises(EnvironmentFault, match="the orders could not be read"):
         read_spec(frozen, "r1", frozen.with_name("absent.json"))
+
+
+def test_a_fault_of_the_plan_is_told_of_the_plan(frozen: Path) -> None:
+    made = json.loads(frozen.read_bytes())
+    made["body"]["plan"]["ladder"]["rungs"][0]["flags"] = {"lr": 0}
+    frozen.write_text(json.dumps(made))
+    for rung in ("r0", "r1"):
+        with pytest.raises(SpecError) as caught:
+            read_spec(frozen, rung, orders(frozen, {"r1": {"steps": 4}, "r0": {"steps": 4}}))
+        assert caught.value.where == f"{frozen}: lr"
 
 
 def test_a_cluster_s_script_passes_them_on(frozen: Path, tmp_path: Path) -> None:

@@ -34,6 +34,16 @@ Root Cause (first observed failure):
 OOM = {"kind": "oom", "message": "m", "rank": 0, "phase": "train", "step": 3, "at": 5.0, "began": 1.0}
 LATE = {"kind": "error", "message": "Connection closed by peer", "rank": 1, "phase": "train", "at": 6.0}
 
+LOST = {
+    **LATE,
+    "rank": 0,
+    "message": "DistBackendError: NCCL error: remote process exited or there was a network error",
+}
+WATCHDOG = (
+    "[rank1]:[E ProcessGroupNCCL.cpp:629] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, "
+    "OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600012 milliseconds before timing out.\n"
+)
+
 
 def world(*own: dict[str, Any] | None, **parts: Any) -> PassResult:
     ranks = [RankRecord(k, phases=["init", "train"], outcome=outcome) for k, outcome in enumerate(own)]
@@ -44,6 +54,33 @@ def world(*own: dict[str, Any] | None, **parts: Any) -> PassResult:
 
 CASES: dict[str, tuple[PassResult, dict[str, Any], list[str]]] = {
     "both fine": (world({"kind": "ok"}, {"kind": "ok"}, code=0), {"kind": "ok"}, ["ok", "ok"]),
+    "a node that left no word, the peer cut off": (
+        world({**LATE, "rank": 0}, None, silent={1: 1}),
+        {
+            "kind": "killed",
+            "rank": 1,
+            "phase": "train",
+            "step": 0,
+            "message": "node 1 left no word of its end within 30 s: its harness or machine was killed or cut off; "
+            "rank 0 had recorded error: Connection closed by peer",
+        },
+        ["peer", "killed"],
+    ),
+    "a node that left no word after a rank's own failure": (
+        world({**LATE, "rank": 0, "message": "ValueError: no"}, None, silent={1: 1}),
+        {"kind": "error", "rank": 0, "message": "ValueError: no"},
+        ["error", "peer"],
+    ),
+    "a node that left no word, out of memory elsewhere": (
+        world(OOM, None, silent={1: 1}),
+        {"kind": "oom", "rank": 0},
+        ["oom", "peer_oom"],
+    ),
+    "a node that left no word when all was done": (
+        world({"kind": "ok"}, {"kind": "ok"}, code=0, silent={1: 1}),
+        {"kind": "ok"},
+        ["ok", "ok"],
+    ),
     "oom, the peer told off later": (
         world(OOM, LATE),
         {"kind": "oom", "rank": 0, "phase": "train", "step": 3},
@@ -74,6 +111,31 @@ CASES: dict[str, tuple[PassResult, dict[str, Any], list[str]]] = {
         world(None, None, log=REPORT.format(code=-6), stderr=["what(): std::bad_alloc", ""]),
         {"kind": "oom", "rank": 0},
         ["oom", "peer_oom"],
+    ),
+    "NCCL's watchdog aborts a rank": (
+        world(LOST, None, log=REPORT.format(code=0).replace("-15", "-6"), stderr=["", WATCHDOG + "x" * 3000]),
+        {"kind": "timeout", "rank": 1, "phase": "train"},
+        ["peer", "timeout"],
+    ),
+    "it aborts one because another failed": (
+        world(
+            {**LATE, "rank": 0, "message": "ValueError: x"},
+            None,
+            log=REPORT.format(code=0).replace("-15", "-6"),
+            stderr=["", WATCHDOG],
+        ),
+        {"kind": "error", "rank": 0, "message": "ValueError: x"},
+        ["error", "peer"],
+    ),
+    "another abort": (
+        world(None, None, log=REPORT.format(code=-6), stderr=["free(): invalid pointer", ""]),
+        {"kind": "error", "rank": 0},
+        ["error", "peer"],
+    ),
+    "one waited too long, the other lost it": (
+        world({**LATE, "rank": 0, "at": 5.0}, {**LATE, "kind": "timeout", "message": "Timed out waiting 1ms"}),
+        {"kind": "timeout", "rank": 1},
+        ["peer", "timeout"],
     ),
     "a segmentation fault": (
         world(None, None, log=REPORT.format(code=-11)),
@@ -113,6 +175,10 @@ def test_exit_codes_of_the_report() -> None:
 
 
 OutOfMemoryError = type("OutOfMemoryError", (RuntimeError,), {})  # as torch names its own
+DistBackendError, DistStoreError = (
+    type(name, (RuntimeError,), {})
+    for name in ("DistBackendError", "DistStoreError")  # as torch.distributed names them
+)
 CPU_OOM = "DefaultCPUAllocator: can't allocate memory: you tried to allocate 4194304 bytes. Error code 12"
 FAULTS: dict[str, tuple[BaseException, str, int | None]] = {
     "torch on CPU": (RuntimeError(CPU_OOM), "oom", 4194304),
@@ -120,6 +186,24 @@ FAULTS: dict[str, tuple[BaseException, str, int | None]] = {
     "Python": (MemoryError(), "oom", None),
     "the system": (OSError(errno.ENOMEM, "Cannot allocate memory"), "oom", None),
     "C++": (RuntimeError("std::bad_alloc"), "oom", None),
+    "CUDA beside the allocator": (RuntimeError("CUDA error: out of memory\nCUDA kernel errors might"), "oom", None),
+    "cuBLAS": (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(h)`"), "oom", None),
+    "cuDNN": (RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"), "oom", None),
+    "NCCL": (DistBackendError("NCCL error\nLast error:\nCuda failure 2 'out of memory'"), "oom", None),
+    "older NCCL": (DistBackendError("NCCL error\nLast error:\nCuda failure 'out of memory'"), "oom", None),
+    "other words about memory": (RuntimeError("key 7 is out of memory map range"), "error", None),
+    "no memory at all": (RuntimeError("not enough memory cells in the plan"), "error", None),
+    "another failure of CUDA": (DistBackendError("NCCL error\nCuda failure 217 'peer access'"), "error", None),
+    "a plug-in's word": (RuntimeError("bad timeout in the config"), "error", None),
+    "a plug-in's own wait": (TimeoutError("the data server timed out"), "error", None),
+    "the rendezvous store": (DistStoreError("wait timeout after 120000ms, keys: /x"), "timeout", None),
+    "the watchdog, as an exception": (
+        DistBackendError("Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7)"),
+        "timeout",
+        None,
+    ),
+    "a lost peer": (DistBackendError("NCCL error: remote process exited"), "error", None),
+    "a hung peer, from the other side": (RuntimeError("Application timeout caused pair closure"), "timeout", None),
     "a hung peer": (
         RuntimeError("Timed out waiting 60000ms for recv operation to complete"),
         "timeout",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import subprocess
 import sys
@@ -13,54 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from bench.cli import main
-from bench.planned import faults
-
-PLAN: dict[str, Any] = {
-    "workload": {"settings": {"layers": 2, "batch": 8, "seed": "from_freeze"}},
-    "metrics": {
-        "step_time": {"series": "step_ns", "statistic": "median", "window": "last 3", "unit": "s"},
-        "peak": {"value": "cpu.vmhwm_delta_bytes", "phase": "train", "unit": "MiB"},
-    },
-    "ladder": {
-        "steps": 100,
-        "each_rung": {"eval": 1, "save": 1},
-        "rungs": [
-            {"id": "r0", "role": "control", "flags": {}},
-            {"id": "r1", "role": "candidate", "flags": {"checkpointing": "full"}},
-        ],
-    },
-}
-PEAK = {"metric": "peak", "source": "cpu.vmhwm_delta_bytes", "phase": "train", "op": ">", "limit": "9", "unit": "B"}
-SEARCH = {"vary": "batch", "start": 8, "direction": "down", "method": "bisect", "fits": "peak <= 9 B"}
-CURVE = {
-    "kill": 1,
-    "series": "loss_hex",
-    "reference": "r0",
-    "rungs": ["r1"],
-    "better": "lower",
-    "worse_by": "1",
-    "unit": "1",
-    "from_step": 0,
-    "in_a_row": 1,
-    "every": 1,
-}
-AGAINST = {"against": {"series": "loss_hex", "reference": "r0"}, "rungs": ["r1"]}
-FLAGS = ("ladder", "rungs", 1, "flags")
-
-
-def put(document: dict[str, Any], path: tuple[Any, ...], value: Any) -> None:
-    holder: Any = document
-    for step in path[:-1]:
-        holder = holder[step] if isinstance(holder, list) else holder.setdefault(step, {})
-    holder[path[-1]] = value
-
-
-def document(changes: dict[tuple[Any, ...], Any]) -> dict[str, Any]:
-    made: dict[str, Any] = {"plan": copy.deepcopy(PLAN)}
-    for path, value in changes.items():
-        put(made if path[0] in ("kill", "fits", "curves") else made["plan"], path, value)
-    return made
-
+from bench.planned import findings
+from tests.bench.drafts import AGAINST, CURVE, FLAGS, PEAK, SEARCH, document, put
 
 # changes, and the places that are told; those with ! are warnings
 CASES: dict[str, tuple[dict[tuple[Any, ...], Any], list[str]]] = {
@@ -182,7 +135,7 @@ def test_each_fault_has_its_place(case: str) -> None:
     changes, wanted = CASES[case]
     found = [
         ".".join(map(str, fault.path)) + ("!" if fault.severity == "warning" else "")
-        for fault in faults(document(changes))
+        for fault in findings(document(changes))
     ]
     assert found == wanted
 
@@ -191,22 +144,22 @@ def test_kill_conditions_and_curves() -> None:
     kill = [{"on": "oom_loop"}, {"when": "peak > 9 B"}, AGAINST]
     made = document({("kill",): [PEAK], ("curves",): [{**CURVE, "kill": 2}]})
     made["plan"]["kill"] = kill
-    assert faults(made) == []
+    assert findings(made) == []
     made["kill"] = [{**PEAK, "source": "joules"}]
     made["curves"] = [{**CURVE, "unit": "s"}]
-    assert [fault.path for fault in faults(made)] == [("kill", 1, "when"), ("kill", 2, "against")]
+    assert [fault.path for fault in findings(made)] == [("kill", 1, "when"), ("kill", 2, "against")]
     # What the ledger could not resolve is its own error, and none of the harness's.
     del made["kill"], made["curves"]
-    assert faults(made) == []
+    assert findings(made) == []
     made["plan"]["kill"] = [{"on": "fire"}]
-    assert [fault.path for fault in faults(made)] == [("kill",)]
+    assert [fault.path for fault in findings(made)] == [("kill",)]
     made["plan"]["kill"] = [AGAINST]
     made["plan"]["ladder"]["rungs"][1]["flags"]["log_every"] = 50
-    assert [fault.path for fault in faults(made)] == [("kill", 0, "against", "series")]
+    assert [fault.path for fault in findings(made)] == [("kill", 0, "against", "series")]
 
 
 def test_a_fault_of_all_rungs_is_told_once_and_in_full() -> None:
-    (fault,) = faults(document({("workload", "settings", "lr"): 0}))
+    (fault,) = findings(document({("workload", "settings", "lr"): 0}))
     assert fault.to_json() == {
         "path": ["workload", "settings", "lr"],
         "what": "out of range",

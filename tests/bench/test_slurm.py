@@ -19,7 +19,9 @@ WANTED = """#!/bin/bash
 #SBATCH --job-name=ledger-r0
 #SBATCH --nodes=2
 #SBATCH --ntasks-per-node=1
+#SBATCH --cpus-per-task=64
 #SBATCH --gpus-per-node=8
+#SBATCH --exclusive
 #SBATCH --time=1-02:00:00
 #SBATCH --partition=gpu
 #SBATCH --output=/scratch/runs/slurm-%j.log
@@ -31,11 +33,17 @@ WANTED = """#!/bin/bash
 
 def order(**parts: Any) -> Order:
     base = {"freeze": Path("/x/f.json"), "rung": "r0", "out": Path("/scratch/runs"), "nodes": 2, "gpus_per_node": 8}
-    return Order(**{**base, "time": "1-02:00:00", "partition": "gpu", **parts})
+    return Order(**{**base, "cpus_per_task": 64, "time": "1-02:00:00", "partition": "gpu", **parts})
 
 
 def test_its_head_asks_for_one_task_a_node_logs_and_requeue() -> None:
     assert script(order()).startswith(WANTED)
+
+
+def test_processors_go_to_srun_too_and_nodes_may_be_shared() -> None:
+    text = script(order(shared=True))
+    assert "\nsrun --cpus-per-task=64 --kill-on-bad-exit=0 --wait=0 bash -c '\n" in text
+    assert "--exclusive" not in text
 
 
 def test_the_harness_ends_before_the_job_does() -> None:
@@ -64,7 +72,7 @@ def test_what_a_script_cannot_hold(case: str) -> None:
 STUBS = {
     "scontrol": "echo node-a; echo node-b",
     # Two tasks, one after the other, as srun would start one a node.
-    "srun": 'shift 2; for k in 0 1; do SLURM_NODEID=$k SLURM_NNODES=$NODES "$@"; done',
+    "srun": 'shift 3; for k in 0 1; do SLURM_NODEID=$k SLURM_NNODES=$NODES "$@"; done',
     "ledger-bench": 'printf "%s\\n" "$*"',
 }
 
@@ -99,5 +107,8 @@ def test_the_command_reads_the_plan_first(make_entry: Any, tiny_settings: dict[s
     words = ["slurm", "--freeze", str(freeze), "--out", str(tmp_path), "--nodes", "2", "--gpus-per-node", "4"]
     good = CliRunner().invoke(main, [*words, "--rung", "r0"])
     assert good.exit_code == 0
-    assert good.output == script(Order(freeze, "r0", tmp_path, 2, 4, "01:00:00"))
+    # The tiny plan's one thread a rank, and four ranks a node.
+    assert good.output == script(Order(freeze, "r0", tmp_path, 2, 4, 4, "01:00:00"))
+    own = CliRunner().invoke(main, [*words, "--rung", "r0", "--cpus-per-task", "96", "--shared"])
+    assert own.output == script(Order(freeze, "r0", tmp_path, 2, 4, 96, "01:00:00", shared=True))
     assert CliRunner().invoke(main, [*words, "--rung", "r9"]).exit_code == 2

@@ -15,10 +15,10 @@ pytest.importorskip("torch", reason="the harness needs torch (extra: bench)")
 import torch
 from torch import Tensor, nn
 
-from bench.bundled import make_gpt
 from bench.checkpointing import Checkpointing, operators
 from bench.examples.bigram import BigramWorkload, make
 from bench.failure import Refused
+from bench.gpt import make_gpt
 from bench.settings import Settings, check_settings
 from bench.workload import (
     REQUIRED,

@@ -24,11 +24,18 @@ print(json.dumps({{"event": "step", "step": 1, "of": 4}}))
 print(json.dumps({{"event": "done", "outcome": "ok", "run": os.path.join(folder, "run.json")}}), flush=True)
 """
 
+RUNNABLE = PLAN.replace("ladder:", "workload: {settings: {lr: 1}}\nladder:", 1).replace(
+    "memory.lifetime_peak_allocated", "cpu.vmhwm_delta_bytes"
+)
+"""A plan for ``ledger run``, whose every number the bundled harness can measure."""
+
 
 def harness(world: World, freeze: str) -> Harness:
     """A harness of a few lines that writes made-up runs and talks a lot."""
     settings = {rung: {"lr": 1, "checkpointing": flag} for rung, flag in (("r0", "none"), ("r2", "full"))}
-    template = world.write_run({**run_file(freeze), "all_settings": settings}, "template.json")
+    made = json.dumps({**run_file(freeze), "all_settings": settings})
+    made = made.replace("memory.lifetime_peak_allocated", "cpu.vmhwm_delta_bytes")
+    template = world.write_run(json.loads(made), "template.json")
     path = world.root / "ledger-bench"
     path.write_text(HARNESS.format(python=sys.executable, template=str(template)))
     path.chmod(0o755)
@@ -36,7 +43,7 @@ def harness(world: World, freeze: str) -> Harness:
 
 
 def test_a_ladder_through_any_harness(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    freeze = world.freeze(PLAN.replace("ladder:", "workload: {settings: {lr: 1}}\nladder:", 1))
+    freeze = world.freeze(RUNNABLE)
     monkeypatch.setattr("ledger.cli.run.find_harness", lambda: harness(world, freeze))
     result = world.ok("run", RECORD, "--rung", "r0", "--json")
     assert [one["outcome"] for one in json.loads(result.stdout)["attempts"]] == ["ok"]
@@ -61,7 +68,7 @@ HARNESSES: dict[str, tuple[str, tuple[int, str, str]]] = {
 @pytest.mark.parametrize("case", HARNESSES)
 def test_bad_harnesses(world: World, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
     script, expected = HARNESSES[case]
-    world.freeze(PLAN.replace("ladder:", "workload: {settings: {lr: 1}}\nladder:", 1))
+    world.freeze(RUNNABLE)
     path = world.root / "bench"
     path.write_text(script)
     path.chmod(0o755)
@@ -73,7 +80,7 @@ def test_bad_harnesses(world: World, monkeypatch: pytest.MonkeyPatch, case: str)
 
 def test_what_a_harness_says_to_do_is_said_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     script = "printf 'torch is not installed\\n  what to do: install the extra\\n' >&2\nexit 5\n"
-    world.freeze(PLAN.replace("ladder:", "workload: {settings: {lr: 1}}\nladder:", 1))
+    world.freeze(RUNNABLE)
     path = world.root / "bench"
     path.write_text(f"#!/bin/sh\n{script}")
     path.chmod(0o755)

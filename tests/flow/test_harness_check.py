@@ -69,12 +69,35 @@ def test_what_the_harness_refuses_is_refused_before_the_freeze(case: str, held: 
     assert not list(held.root.glob("records/*/entries/*"))
 
 
-def test_what_it_cannot_measure_is_a_note(held: World) -> None:
-    record = draft(held, WORKLOAD.replace("cpu.vmhwm_delta_bytes", "cpu.vmhwm_delta_byte"))
-    code, told = held.told("check", record)
-    (problem,) = told["records"][0]["problems"]
-    assert (code, problem["code"], problem["severity"]) == (0, "not_measured", "warning")
-    assert problem["hint"] == "did you mean 'cpu.vmhwm_delta_bytes'?"
+MISSPELT = WORKLOAD.replace("cpu.vmhwm_delta_bytes", "cpu.vmhwm_delta_byte")
+ASIDE = "metrics:\n  aside: {value: cpu.vmhwm_delta_byte, phase: train, unit: GiB}"
+PLUG_IN = "workload: {settings: {workload: 'json.tool:main', device: cpu}}\nladder:"
+
+# the plan, the exit code, and what is told of a value that the harness never makes
+UNMEASURED: dict[str, tuple[str, int, str]] = {
+    "a rule needs it": (MISSPELT, 2, "error"),
+    "no rule needs it": (WORKLOAD.replace("metrics:", ASIDE, 1), 0, "warning"),
+    "a plug-in may make it": (PLAN.replace("ladder:", PLUG_IN, 1).replace("step_ns", "my_ns"), 0, "warning"),
+}
+
+
+@pytest.mark.parametrize(("text", "code", "severity"), UNMEASURED.values(), ids=UNMEASURED)
+def test_what_it_cannot_measure(text: str, code: int, severity: str, held: World) -> None:
+    found, told = held.told("check", draft(held, text))
+    problem, *_ = [one for one in told["records"][0]["problems"] if one["code"] == "not_measured"]
+    assert (found, problem["severity"]) == (code, severity)
+    assert ("a rule needs it: nothing could ever be decided" in problem["what"]) == (code == 2)
+    assert "my_ns" in text or problem["hint"] == "did you mean 'cpu.vmhwm_delta_bytes'?"
+
+
+def test_a_plug_in_that_is_not_there_is_told(held: World) -> None:
+    """``nowhere`` is no package; ``train`` lies in the ledger's folder."""
+    (held.root / "train.py").write_text("")
+    text = PLAN.replace("ladder:", PLUG_IN.replace("json.tool", "nowhere.work"), 1)
+    text = text.replace("checkpointing: full", "workload: 'train:make'")
+    _, told = held.told("check", draft(held, text))
+    found = [one["where"] for one in told["records"][0]["problems"] if one["code"] == "workload_not_found"]
+    assert found == ["workload.settings.workload"]
 
 
 def test_a_freeze_is_the_same_without_it(held: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,7 +86,7 @@ def tombstone(state: str) -> dict[str, Answer]:
 
 TABLE: dict[str, dict[str, Answer]] = {
     "draft": {**dict.fromkeys(COMMANDS, (4, "draft")), **LOOKING, "freeze": 0},
-    "frozen": {**LIVE, "amend what decides": 0},
+    "frozen": {**LIVE, "amend what decides": 0, "decide": (4, "nothing_ran")},
     "running": LIVE,
     "complete": LIVE,
     "decided": {**LIVE, "export": 0, "run": (4, "already_decided"), "fire": (4, "already_decided"), "gate": 0},
@@ -110,7 +110,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, World]:
         plan = world.root / "records" / FEEDS / "prereg.yaml"
         plan.write_text(PLAN.replace(RECORD, FEEDS))
         world.ok("freeze", FEEDS)
-        world.ok("decide", FEEDS)  # INCONCLUSIVE: a result like another
+        world.ok("decide", FEEDS, "--anyway")  # INCONCLUSIVE: a result like another
     return made
 
 

@@ -60,7 +60,8 @@ def test_the_same_losses(run_twice: World, monkeypatch: pytest.MonkeyPatch) -> N
     answer(run_twice, monkeypatch)
     made = check_15(run_twice, 0)
     assert (made["name"], made["verdict"]) == ("replay", "pass")
-    assert made["detail"] == "r0-a, r2-a: first 3 steps give the same losses, bit for bit"
+    same = "r0-a, r2-a: first 3 steps give the same losses, bit for bit"
+    assert made["detail"] == f"2 of 2 runs shown to be the same: {same}"
     assert (run_twice.root / "asked").read_text() == "r0\nr2\n"
 
 
@@ -122,6 +123,17 @@ def test_runs_that_are_not_made_again(world: World, monkeypatch: pytest.MonkeyPa
     assert "r0-a: not comparable: it ran on cuda, and steps are made again on cpu only" in made["detail"]
     assert "r2-a: not comparable: it has no series loss_hex" in made["detail"]
     assert not (world.root / "asked").exists()
+
+
+def test_runs_that_could_not_be_compared_are_counted_as_such(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    digest = world.freeze(PLAN)
+    facts = {"device": "cuda", "torch": "2.13.0", "world_size": 1}
+    world.ingest(run_file(digest, "r0", harness=SOURCE, run_id="r0-a"), run_file(digest, "r2", facts=facts))
+    answer(world, monkeypatch)
+    made = check_15(world, 0)
+    assert made["verdict"] == "pass"
+    assert made["detail"].startswith("1 of 2 runs shown to be the same: r0-a: first 3 steps give the same losses")
+    assert "not comparable: it ran on cuda" in made["detail"]
 
 
 def test_without_a_harness_or_with_one_that_fails(run_twice: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from ledger.units import parse_exact
 from tests.flow.later import amend, amending
+from tests.flow.richer.screened import PLAN as STAGED
 from tests.flow.test_screen import ONES, arm
 from tests.flow.test_screen import plan as screen
 from tests.worlds import PLAN, RECORD, World, run_file
@@ -41,7 +42,7 @@ def test_the_noise_of_a_run_and_a_picture(world: World) -> None:
     run = world.write_run(run_file("0" * 64, "r0", step_s=[9.0, 2.3, 2.4, 2.5]))
     shown = world.ok("simulate", RECORD, "--from", run, "--draws", "100", "-o", "power.svg")
     assert "steps resampled from 3 of a run, in blocks of 2; variation between runs is not in it" in shown.stdout
-    assert "ADOPT is reached in 80 % of ladders or more from a true effect of" in shown.stdout
+    assert "ADOPT is reached in 80 % of ladders or more at a true effect of" in shown.stdout
     image = ET.fromstring((world.root / "power.svg").read_text())
     assert image.tag == "{http://www.w3.org/2000/svg}svg"
     words = [element.text for element in image.iter("{http://www.w3.org/2000/svg}text")]
@@ -87,7 +88,10 @@ def test_freeze_keeps_the_table_and_verify_makes_it_again(world: World) -> None:
     entry = json.loads(next(world.record_path().glob("entries/*-freeze-*")).read_text())
     kept = entry["body"]["power"]
     simulated = told(world)
-    assert kept == {key: value for key, value in simulated.items() if key != "record"}
+    for name in ("model", "half_band", "margin", "smallest", "draws", "seed"):
+        assert kept[name] == simulated[name]
+    rows = {row["effect"]["value"]: row for row in simulated["rows"]}
+    assert [row for row in kept["rows"] if row["effect"]["value"] in rows and row != rows[row["effect"]["value"]]] == []
     world.ingest(run_file(freeze, "r0"), run_file(freeze, "r2"))
     assert world.decide()["disposition"] == "ADOPT", "what was simulated decides nothing"
     world.ok("verify", RECORD)
@@ -105,6 +109,30 @@ def test_an_underpowered_plan_is_refused_unless_it_says_so(world: World) -> None
     (world.record_path() / "prereg.yaml").write_text(text + "accept_underpowered: {reason: a first look}\n")
     world.ok("freeze", RECORD)
     assert told(world)["half_band"] == {"value": "3", "unit": "%"}, "a frozen plan can be simulated too"
+
+
+def test_effects_lie_about_the_threshold_and_never_below_nothing(world: World) -> None:
+    """A rule that allows three times the control's time changes its mind at +200 %: 0 to 600 %, not -200 %."""
+    world.write_plan(PLAN.replace("1.02 * r0", "3 * r0").replace("2.50 s, r2", "9 s, r2"))
+    found = told(world, "--noise", "1", "--draws", "100")
+    effects = [float(row["effect"]["value"]) for row in found["rows"]]
+    assert [round(one) for one in effects] == [-50, 0, 50, 100, 150, 200, 250, 300, 350, 400, 500, 600][1:]
+    words = world.ok("simulate", RECORD, "--noise", "1", "--draws", "100").stdout
+    assert "ADOPT is reached in 80 % of ladders or more at a true effect of 19" in words
+    assert " % or less" in words
+
+
+def test_a_smallest_effect_is_stated_only_where_the_chance_crosses(world: World) -> None:
+    world.write_plan()
+    words = world.ok("simulate", RECORD, "--noise", "90", "--draws", "100").stdout
+    assert "no smallest effect is stated: " in words
+
+
+def test_stages_are_taken_to_have_opened(world: World) -> None:
+    world.write_plan(STAGED)
+    words = world.ok("simulate", RECORD, "--noise", "1", "--draws", "100").stdout
+    assert "given that every stage opened" in words
+    assert "no smallest effect is stated: the rules that open the stages are not drawn" in words
 
 
 def control(step: float, **changes: Any) -> dict[str, Any]:

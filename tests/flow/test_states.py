@@ -134,7 +134,7 @@ TABLE: dict[str, dict[str, Answer]] = {
     "draft": {**LOOKING, **DRAFTS, "check": 0, "freeze": 0},
     "waiting": {**LOOKING, **DRAFTS, "check": 0, "freeze": (4, "entry_condition")},
     "unsound": {**LOOKING, **DRAFTS, "check": 2, "freeze": (2, "unknown_name")},
-    "frozen": {**SOUND, "decide": 0, "gate": 20},
+    "frozen": {**SOUND, "decide": (4, "nothing_ran"), "gate": 20},
     "running": {**SOUND, "decide": 0, "gate": 20},
     "complete": {**SOUND, "decide": 0, "gate": 20},
     "decided": {**SOUND, "run": (4, "already_decided"), "decide": 0, "gate": 0},
@@ -233,5 +233,5 @@ def test_an_empty_ledger(tmp_path: Path) -> None:
     assert empty.told("status")[1]["records"] == []
     assert empty.refused("check")[:2] == (2, "no_records")
     assert empty.refused("render")[:2] == (4, "no_records")
-    assert empty.refused("verify")[:2] == (3, "nothing_to_verify"), "an emptied ledger is no success"
+    assert empty.refused("verify")[:2] == (4, "nothing_to_verify"), "an empty ledger is no success"
     assert empty.refused("show", RECORD)[:2] == (2, "no_such_record")

@@ -20,7 +20,7 @@ from ledger.course.curves import frozen_curves, hold
 from ledger.derive import decide_body
 from ledger.model.entries import DecideBody, FreezeEntry
 from ledger.model.run import Run
-from tests.deciding import FREEZE, TOOL, Bend, freeze_entry, intake, plan, rung_of_ladder, typed_run
+from tests.deciding import FREEZE, GONE, TOOL, Bend, bent, freeze_entry, intake, plan, rung_of_ladder, typed_run
 
 STEPS = ("ranks", 0, "series", "step_ns")
 LOSS = ("ranks", 0, "series", "loss_hex")
@@ -159,6 +159,46 @@ def _take_away(document: dict[str, Any], bends: Bend) -> None:
         place[path[-1]] = place[path[-1]][: len(value)] if path == LOSS else copy.deepcopy(value)
 
 
+LEFT_OF_A_KILL: dict[str, Bend] = {
+    "no rank": {("ranks",): []},
+    "no losses": {LOSS: []},
+    "one loss": {LOSS: [(4.0).hex()]},
+    "nothing counted": {("counts",): {"steps": 0, "eval": 0, "save": 0}},
+    "no step": {("outcome", "step"): GONE},
+    "no message": {("outcome", "message"): GONE},
+    "no definition": {("definitions", "loss_hex", "unit"): "s"},
+    "another machine": {("facts", "torch"): {"unknown": "unreadable"}},
+    "no settings": {("settings",): {}},
+    "other settings": {("settings", "lr"): 1},
+}
+
+
+@quick
+@given(plans, st.lists(st.sampled_from(sorted(LEFT_OF_A_KILL)), min_size=1, unique=True))
+def test_an_attempt_that_the_curve_stopped_stays_the_answer_whatever_it_loses(which: Which, lost: list[str]) -> None:
+    """A second attempt of r2 is sound, and would be adopted."""
+    document = run_of("r2", "stopped by the curve").to_json()
+    document["outcome"] |= {"message": "made up"}
+    for path, value in (pair for one in lost for pair in LEFT_OF_A_KILL[one].items()):
+        if path == LOSS and not document["ranks"]:
+            continue
+        document = bent(document, {path: value})
+    again = rung_of_ladder("r2", {("run_id",): "r2-b", **AN_HOUR_LATER})
+    sound = [taken_in(which, rung, "sound") for rung in ("r0", "r1")]
+    entry = entry_of(which)
+    own = [intake(entry, typed_run(document)), intake(entry, again)]
+    body = decided(which, [*sound, *own])
+    kills_void = which[2] == "void"
+    # Rejected as well, it is a flaw of its own where the plan says that killed attempts void.
+    rejected = kills_void and any("settings" in one for one in lost)
+    assert body.disposition == ("VOID" if rejected else which[0] or ("VOID" if kills_void else "INCONCLUSIVE"))
+    assert decided(which, [*sound, own[1]]).disposition == "ADOPT", "an attempt that is not taken in cannot be seen"
+
+
+AN_HOUR_LATER: Bend = {
+    ("began_at",): "2026-08-11T17:00:00.000000Z",
+    ("ended_at",): "2026-08-11T17:10:00.000000Z",
+}
 numbers = st.lists(st.integers(0, 6).map(float), min_size=4, max_size=4)
 
 

@@ -206,4 +206,6 @@ def test_a_decision_not_committed_yet_is_said(committed: World, tmp_path: Path) 
     world.git("reset", "-q", "--soft", "HEAD~2")
     world.git("restore", "--staged", ".")
     told = world.told("verify", RECORD)[1]["reports"][0]["checks"][11]
-    assert (told["verdict"], told["detail"]) == ("pass", "4 files as committed, 3 not committed yet")
+    assert (told["verdict"], told["detail"]) == ("pass", "4 files as committed, 3 files not committed yet")
+    words = world.ok("verify", RECORD).stdout
+    assert "not checked: 13 head, 12 committed of 3 files not committed yet" in words

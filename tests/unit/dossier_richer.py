@@ -168,7 +168,8 @@ def richer() -> RecordView:
         update={
             "branches": every,
             "disposition": "ADOPT-WITH-COST",
-            "why": "labelled 30-step-screen: every clause of its rule holds",
+            "labels": ("30-step-screen",),
+            "why": "every clause of its rule holds",
         }
     )
     at = "2026-11-05T20:15:00Z"

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from ledger.comparability import DEFAULT_FACTS, differences, incomparable_pairs, unheld_facts
+from ledger.apart import incomparable_pairs
+from ledger.comparability import DEFAULT_FACTS, differences, unheld_facts
 from ledger.model.plan import Prereg
 from tests.deciding import GONE, Bend, ladder, plan, run
 

@@ -41,6 +41,21 @@ CASES: dict[str, tuple[dict[str, str], list[Run], str, str, str]] = {
         {"killed": "void"}, ladder(r2=DIED), "INCONCLUSIVE", "VOID", "r2-a (r2) is killed: the run was killed",
     ),
     "killed is not incomplete": ({"incomplete": "void"}, ladder(r2=DIED), "INCONCLUSIVE", "INCONCLUSIVE", ""),
+    "an error is no way around a kill": (
+        {"killed": "void"}, ladder(r2={("outcome",): {"kind": "error"}}), "INCONCLUSIVE", "VOID",
+        "r2-a (r2) is incomplete: the run ended in an error",
+    ),
+    "a timeout is none either": (
+        {"killed": "void"}, ladder(r2={("outcome",): {"kind": "timeout"}}), "INCONCLUSIVE", "VOID",
+        "r2-a (r2) is incomplete: the run timed out",
+    ),
+    "out of memory is a fact": (
+        {"killed": "void", "incomplete": "void"}, ladder(r2={("outcome",): {"kind": "oom"}}), "INCONCLUSIVE",
+        "INCONCLUSIVE", "",
+    ),
+    "an error where neither is said": (
+        {"missing": "void"}, ladder(r2={("outcome",): {"kind": "error"}}), "INCONCLUSIVE", "INCONCLUSIVE", "",
+    ),
     "out of order": (
         {"out_of_order": "void"}, ladder(r0={("began_at",): "2026-08-11T15:30:00.000000Z"} | {
             ("ended_at",): "2026-08-11T15:40:00.000000Z"}), "ADOPT", "VOID",
@@ -64,6 +79,28 @@ def test_each_consequence(case: str) -> None:
     assert decide(plan(voids()), runs).disposition == usual
     decided = decide(plan(voids(**consequences)), runs)
     assert (decided.disposition, words in decided.why) == (disposition, True), decided.why
+
+
+# What an attempt that was killed loses besides; another attempt of its rung is sound.
+REJECTED: dict[str, tuple[Bend, str]] = {
+    "its settings": ({("settings",): {}}, "VOID"),
+    "other settings": ({("settings", "lr"): 1}, "VOID"),
+    "of another record": ({("record",): "2026-08-other"}, "ADOPT"),
+    "under another freeze": ({("freeze",): "0" * 64}, "ADOPT"),
+    "before the freeze": (began("2026-08-01"), "ADOPT"),
+}
+
+
+@pytest.mark.parametrize("case", REJECTED)
+def test_a_flawed_attempt_that_is_rejected_for_what_it_lost_stays_flawed(case: str) -> None:
+    """Without the flawed attempt the record is decided ADOPT; that it was never taken in could not be seen."""
+    lost, disposition = REJECTED[case]
+    again = rung_of_ladder("r2", {("run_id",): "r2-b"})
+    died = {**DIED, ("run_id",): "r2-0", **lost}
+    frozen = plan({("ladder", "consequences"): {"killed": "void"}})
+    decided = decide(frozen, [*ladder(r2=died), again])
+    assert decided.disposition == disposition, decided.why
+    assert decide(frozen, [*without(ladder(), "r2"), again]).disposition == "ADOPT"
 
 
 def test_every_flaw_is_told_whatever_follows() -> None:

@@ -5,12 +5,13 @@ The budget states a load of 30 s and 60 s a step, on 4 devices, and neither eval
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from ledger import budget
-from ledger.course import applied, before_it, called_for, exact_steps, fired_in, outdated
+from ledger.course import applied, as_of, before_it, called_for, exact_steps, fired_in, outdated
 from ledger.derive import lacks, read_plan, run_body
 from ledger.derive.run import kept_as
 from ledger.model import load
@@ -69,12 +70,12 @@ PROJECTED: dict[str, tuple[str, int | None, str, str]] = {
     # 720 s are a load of 30 and 4 steps of 172.5 s; so are the two to come: 3 x 720 x 4 = 8640 s = 2.4 GPU-h.
     "a slow one": (
         "1.5 GPU-h", 12, "true",
-        "spent 0.8000 GPU-h, and 2 more attempts at 172.5 s a step, as measured over 4 steps: "
+        "spent 0.8000 GPU-h, and 2 more attempts at 172.5 s a step, as measured over 4 steps of r0-1000: "
         "2.400 GPU-h projected in all, above 1.500 GPU-h",
     ),
     "not above is not above": (
         "2.4 GPU-h", 12, "false",
-        "spent 0.8000 GPU-h, and 2 more attempts at 172.5 s a step, as measured over 4 steps: "
+        "spent 0.8000 GPU-h, and 2 more attempts at 172.5 s a step, as measured over 4 steps of r0-1000: "
         "2.400 GPU-h projected in all, at most 2.400 GPU-h",
     ),
 }  # fmt: skip
@@ -95,10 +96,44 @@ def test_rungs_that_will_never_run_cost_nothing() -> None:
     assert "1 more attempt at" in found.why
 
 
-def test_what_failed_early_costs_what_it_took_and_no_step_is_counted_for_it() -> None:
-    # 12 minutes with 4 steps, and 2 minutes without one: (840 - 2 x 30) / 4 = 195 s a step.
-    out = made("r1", "10:20", minutes=2, counts={"steps": 0, "eval": 0, "save": 0}, outcome={"kind": "error"})
-    assert seconds_a_step(plan(), [Attempted(made(minutes=12), True), Attempted(out, False)]) == 195
+NO_STEP = {"counts": {"steps": 0, "eval": 0, "save": 0}, "ranks": []}
+
+# case: an attempt besides r0's 12 minutes, whether it needs no other, whether it counts
+BESIDES: dict[str, tuple[dict[str, Any], bool, bool]] = {
+    "hung": ({"minutes": 120, "outcome": {"kind": "error"}, **NO_STEP}, False, False),
+    "cut off on the way": ({"minutes": 120, "outcome": {"kind": "killed"}}, False, False),
+    "whole and left out": ({"minutes": 120}, True, False),
+    "out of memory at once": ({"minutes": 120, "outcome": {"kind": "oom"}, **NO_STEP}, True, True),
+    "a search, which trains no step": ({"minutes": 120, **NO_STEP}, True, True),
+}
+
+
+@pytest.mark.parametrize("case", BESIDES)
+def test_what_does_not_count_makes_no_rate_and_is_spent_all_the_same(case: str) -> None:
+    changes, complete, paces = BESIDES[case]
+    done = [Attempted(made(minutes=12), True), Attempted(made("r1", "10:20", **changes), complete, paces)]
+    assert seconds_a_step(plan(), done) == Fraction(345, 2), "(720 - 30) / 4, of r0 alone"
+    found = called_for(plan("1000 GPU-h"), "slow", done, never)
+    # 12 and 120 minutes on 4 devices.
+    assert found.why.startswith("spent 8.800 GPU-h, and ")
+    assert "172.5 s a step, as measured over 4 steps of r0-1000: " in found.why
+
+
+def test_over_how_many_attempts_the_rate_was_measured_is_told() -> None:
+    done = [Attempted(made(minutes=12), True), Attempted(made("r1", "10:20", minutes=6), True)]
+    # (720 + 360 - 2 x 30) / 8 = 127.5 s.
+    assert (
+        "at 127.5 s a step, as measured over 8 steps of 2 attempts that count: "
+        in called_for(plan(), "slow", done, never).why
+    )
+
+
+def test_the_plan_as_it_was_before_one_fired() -> None:
+    freeze = freeze_entry(plan())
+    held = protocol((FREEZE, freeze), [(FREEZE, freeze), ("c" * 64, entry())])
+    before, had = as_of(held.plan, held.fired, "2026-08-11T11:59:59.900000Z")
+    assert (before, had) == (plan(), ())
+    assert as_of(held.plan, held.fired, "2026-08-11T12:00:00.000000Z") == (held.plan, held.fired)
 
 
 def test_it_changes_steps_and_settings_of_its_rungs_and_the_cost() -> None:

@@ -11,7 +11,7 @@ from ledger.course.curves import hold
 from ledger.model.run import Run
 from ledger.model.values import Unknown
 from ledger.plancheck import check_plan
-from tests.deciding import Bend, decide, freeze_entry, ladder, plan, rung_of_ladder
+from tests.deciding import GONE, Bend, decide, freeze_entry, ladder, plan, rung_of_ladder
 
 LOSS = ("ranks", 0, "series", "loss_hex")
 # The reference's losses are 4, 3, 2, 1.
@@ -37,7 +37,14 @@ def losses(*values: Any) -> Bend:
     return {LOSS: [one if isinstance(one, str | dict) else float(one).hex() for one in values]}
 
 
-ENDED_EARLY: Bend = {("outcome",): {"kind": "killed", "curve": 0, "step": 1}}
+ENDED_EARLY: Bend = {("outcome",): {"kind": "killed", "curve": 0, "step": 1, "message": "loss too high"}}
+BY_HAND: Bend = {("outcome",): {"kind": "killed"}}
+
+
+def bent_again(first: Bend, then: Bend) -> Bend:
+    """Both bends, the later on top: of one path the later alone."""
+    return {**{path: value for path, value in first.items() if path not in then}, **then}
+
 
 # rule, losses of r2, truth, step
 HELD: dict[str, tuple[dict[str, Any], tuple[Any, ...], str, int | None]] = {
@@ -89,8 +96,61 @@ EARLY: dict[str, tuple[int, tuple[Any, ...], str]] = {
 @pytest.mark.parametrize("case", EARLY)
 def test_a_run_that_ended_early_can_have_fallen_behind_only_where_it_trained(case: str) -> None:
     steps, values, truth = EARLY[case]
-    own = rung_of_ladder("r2", {**ENDED_EARLY, **losses(*values), ("counts", "steps"): steps})
+    own = rung_of_ladder("r2", {**BY_HAND, **losses(*values), ("counts", "steps"): steps})
     assert verdict({}, own, rung_of_ladder("r0"), whole=False)[0] == truth
+
+
+def test_the_step_that_it_ended_in_was_trained_too() -> None:
+    own = rung_of_ladder("r2", {**BY_HAND, ("outcome", "step"): 3, LOSS: [], ("counts", "steps"): 0})
+    assert verdict({}, own, rung_of_ladder("r0"), whole=False)[0] == "unknown"
+
+
+LEFT_OF_A_KILL: dict[str, tuple[Bend, str]] = {
+    "all of it": ({}, "loss_hex of r2 was 9 at step 1, more than 0.5000 above the 3 of r0; the harness stopped it"),
+    "nothing counted": ({("counts", "steps"): 0}, "loss_hex of r2 was 9 at step 1"),
+    "its first sample": ({LOSS: ["0x1.0p+2"], ("counts", "steps"): 1}, "its samples do not show it"),
+    "no series": ({("ranks", 0, "series"): {}, ("counts", "steps"): 0}, "the harness stopped r2-a at step 1"),
+    "no rank": ({("ranks",): [], ("counts", "steps"): 0}, "as having fallen behind r0 in loss_hex (loss too high)"),
+    "no step": ({("ranks",): [], ("outcome", "step"): GONE}, "the harness stopped r2-a, as having"),
+    "no message": ({("ranks",): [], ("outcome", "message"): GONE}, "behind r0 in loss_hex: the run file"),
+    "another machine": ({LOSS: [], ("facts", "torch"): "2.12.0"}, "the harness stopped r2-a at step 1"),
+}
+
+
+@pytest.mark.parametrize("case", LEFT_OF_A_KILL)
+def test_a_run_that_the_curve_stopped_fell_behind_whatever_is_left_of_it(case: str) -> None:
+    """Lost with the samples, the reference or the count of steps: the harness said so, and it stays so."""
+    bends, words = LEFT_OF_A_KILL[case]
+    own = rung_of_ladder("r2", bent_again({**ENDED_EARLY, **losses(4, 9)}, bends))
+    found = plan(held_to())
+    for reference in (rung_of_ladder("r0"), Unknown(unknown="not_run", detail="r0 was not run")):
+        held = hold(frozen_curves(found)[0], found, own, reference, whole=False)
+        assert held.truth == "false"
+    held = hold(frozen_curves(found)[0], found, own, rung_of_ladder("r0"), whole=False)
+    assert words in held.why
+
+
+def test_a_kill_by_another_condition_is_none_by_this_one() -> None:
+    found = plan(held_to())
+    other = {**ENDED_EARLY, ("outcome",): {"kind": "killed", "curve": 1}, **losses(4, 3), ("counts", "steps"): 2}
+    own, reference = rung_of_ladder("r2", other), rung_of_ladder("r0")
+    assert hold(frozen_curves(found)[0], found, own, reference, whole=False).truth == "true"
+
+
+def test_two_conditions_on_one_rung_are_told_apart() -> None:
+    """Of three conditions on r2 the second fires: on step times, 9, 2.4, 2.4, 2.4 s for both but for step 3 of r2."""
+    slower = {"series": "step_ns", "reference": "r0", "worse_by": "1 s", "better": "lower"}
+    bends = held_to()
+    again = {**bends[("kill",)][0]["against"], "worse_by": 0.75}
+    kills = [*bends[("kill",)], {"against": slower, "rungs": ["r2"]}, {"against": again, "rungs": ["r1", "r2"]}]
+    late: Bend = {("ranks", 0, "series", "step_ns", 3): 4 * 10**9}
+    told = decide(plan({**bends, ("kill",): kills}), ladder(r2=late)).branches or ()
+    assert [(one.id, one.verdict, one.taken) for one in told if one.kind == "kill"] == [
+        ("r2.loss_hex.r0.0", "true", "r2 ran on (loss_hex against r0, kill condition 1)"),
+        ("r2.step_ns.r0", "false", "r2 was killed (step_ns against r0)"),
+        ("r1", "true", "r1 ran on"),
+        ("r2.loss_hex.r0.2", "true", "r2 ran on (loss_hex against r0, kill condition 3)"),
+    ]
 
 
 def test_windows_of_steps_are_matched_and_told_by_their_last_step() -> None:

@@ -136,6 +136,7 @@ def test_what_is_rarely_read_is_folded_under_a_name_of_its_own() -> None:
     assert found[0] == "2 metrics: what each is, by which method, and what one number covers"
     # device, gpu_model, torch, cpu_governor, world_size, seed, dataset_digest; harness and its source; commit and path
     assert found[1] == "11 facts of machine, data, harness and code"
-    named = [one.split()[1] for one in found[2:]]
+    assert found[2] == "The whole plan as frozen: ladder, metrics, rule, budget, scope"
+    named = [one.split()[1] for one in found[3:]]
     assert named == [one.digest[:12] for one in view.entries]
-    assert {one.partition(" ")[0] for one in found[2:]} == {"Entry"}
+    assert {one.partition(" ")[0] for one in found[3:]} == {"Entry"}

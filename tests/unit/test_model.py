@@ -227,6 +227,25 @@ TOLD: dict[str, tuple[Bend, tuple[str, str, str | None, str | None]]] = {
         {("title",): 2026},
         ("title", "the value does not fit", "text that is not blank", 'write it in quotes: "2026"'),
     ),
+    "text for a rung": (
+        {("ladder", "rungs", 0): "r0"},
+        (
+            "ladder.rungs[0]",
+            "the value does not fit",
+            "the fields id, role (needed); flags, steps, repeats, run_if, search, revision, note; such as "
+            "{id: ..., role: control}",
+            None,
+        ),
+    ),
+    "a list of metrics": (
+        {("metrics",): [{"name": "step_time"}]},
+        (
+            "metrics",
+            "the value does not fit",
+            "a mapping by name, such as NAME: ..., and no list",
+            "write NAME: VALUE lines there, without the dashes that make it a list",
+        ),
+    ),
     "small letters for an outcome": (
         {(*OUTCOMES, 0, "name"): "adopt"},
         (

@@ -1,7 +1,7 @@
 """A plan's text rewritten: what changes changes, comments and layout of the rest stay."""
 
 from ledger.derive import read_plan
-from ledger.plantext import rewritten
+from ledger.plantext import in_comments, rewritten
 from tests.worlds import PLAN
 
 TEXT = PLAN.replace("ladder:\n", "# why 4: the cache is warm after one\nladder:\n", 1) + "notes: 'kept: as is'\n"
@@ -34,3 +34,16 @@ def test_a_field_taken_away_and_one_changed() -> None:
 def _block(text: str) -> str:
     """The text as the writer lays it out: the plan of these tests is laid out so already."""
     return text
+
+
+def test_commands_in_comments_name_the_new_record_and_prose_keeps_the_old_one() -> None:
+    text = (
+        "# then: ledger check 2026-08-a, and ledger freeze 2026-08-a-b\n"
+        "# 2026-08-a was too small\n"
+        "title: ledger check 2026-08-a\n"
+    )
+    assert in_comments(text, "2026-08-a", "2026-09-c") == (
+        "# then: ledger check 2026-09-c, and ledger freeze 2026-08-a-b\n"
+        "# 2026-08-a was too small\n"
+        "title: ledger check 2026-08-a\n"
+    )

@@ -41,6 +41,11 @@ RAN: dict[str, tuple[str, Any, str | None]] = {
     "the candidate what was checked out": ("r2", code(OLD), f"{IN_R2}frozen at {NEW}, the run had {OLD}"),
     "the control the candidate's": ("r0", code(NEW), f"{IN_R0}frozen at {OLD}, the run had {NEW}"),
     "neither's": ("r2", code(OTHER), f"{IN_R2}frozen at {NEW}, the run had {OTHER}"),
+    "the path with a slash": (
+        "r2",
+        code(NEW, path="train/"),
+        f"{IN_R2}the run recorded train/; the plan pins train, and the key must be the same",
+    ),
     "changed on top": ("r2", code(NEW, dirty=True), f"{IN_R2}the run had uncommitted changes on top of {NEW}"),
     "another path only": (
         "r2",
@@ -133,17 +138,32 @@ def test_the_same_code_under_two_names_is_no_declared_difference() -> None:
 def test_notes_leave_out_what_was_declared() -> None:
     runs = [with_code("r0", OLD, code_tree="x"), with_code("r2", NEW, code_tree="y")]
     assert unheld_facts(plan(SPLIT), runs) == []
-    assert unheld_facts(plan(), runs) == ["code_tree (r0 'x', r2 'y')"]
+    assert unheld_facts(plan({("code",): {"paths": ["train"]}}), runs) == ["code_tree (r0 'x', r2 'y')"]
+    assert unheld_facts(plan(), runs) == [], "no code is pinned: taking a run in changes the tree it lies in"
     again = with_code("r1", OLD, code_tree="z")
     assert unheld_facts(plan(SPLIT), [*runs, again]) == ["code_tree (r0 'x', r2 'y', r1 'z')"]
 
 
 RE_RUN = {"id": "c4", "role": "calibration", "repeats": "r2", "flags": SETTINGS["r2"]}
 
-# bends of the split plan, codes that follow, the path of the first
+OWN: Bend = {("workload",): {"settings": {"lr": 0.001, "workload": "train.work:make"}}}
+"""A workload of its own, which is imported from what is pinned."""
+
+# bends of the split plan with a workload of its own, codes that follow, the path of the first
 FAULTS: dict[str, tuple[Bend, list[str], str]] = {
     "sound": ({}, [], ""),
     "no code is pinned": ({("code",): None}, ["revision_without_paths"], "ladder.rungs[2].revision"),
+    "the bundled model": (
+        {("workload",): {"settings": {"lr": 0.001}}},
+        ["nothing_executed"],
+        "ladder.rungs[2].revision",
+    ),
+    "the bundled model, and its harness is what differs": (
+        {("workload",): {"settings": {"lr": 0.001}}, ("code",): {"paths": ["tools/bench/"]}},
+        [],
+        "",
+    ),
+    "no workload: a harness of its own": ({("workload",): None}, [], ""),
     "a re-run of the same": ({("ladder", "rungs", 6): {**RE_RUN, "revision": {"ref": "fused"}}}, [], ""),
     "a re-run of other code": ({("ladder", "rungs", 6): RE_RUN}, ["repeat_differs"], "ladder.rungs[6].revision"),
     "a re-run of the control on a revision": (
@@ -156,6 +176,6 @@ FAULTS: dict[str, tuple[Bend, list[str], str]] = {
 
 @pytest.mark.parametrize(("bends", "codes", "where"), FAULTS.values(), ids=FAULTS)
 def test_faults(bends: Bend, codes: list[str], where: str) -> None:
-    problems = [one for one in check_plan(plan({**SPLIT, **bends})) if one.severity == "error"]
+    problems = [one for one in check_plan(plan({**SPLIT, **OWN, **bends})) if one.severity == "error"]
     assert [one.code for one in problems] == codes
     assert not problems or problems[0].where == where

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ledger.rules import parse
+from ledger.rules.proofs import never_together
 from ledger.rules.table import Case, DecisionTable
+from ledger.units import parse_unit
 
 ONE = DecisionTable.of([Case("ADOPT", parse("a.x <= 1")), Case("KEEP", None)], "INCONCLUSIVE")
 GUARDED = DecisionTable.of([Case("ADOPT", parse("a.x <= 1"), ["overlay"]), Case("KEEP", None)], "INCONCLUSIVE")
@@ -59,10 +61,26 @@ def test_a_clause_and_its_opposite_are_one_factor() -> None:
     }
 
 
-@pytest.mark.parametrize(("op", "of_true"), {"a.x >= 1": "KEEP", "a.x > 1": "KEEP"}.items())
-def test_more_is_the_opposite_of_less(op: str, of_true: str) -> None:
+@pytest.mark.parametrize("op", ["a.x >= 1", "a.x > 1", "a.x <= 1"])
+def test_a_clause_reads_as_it_was_written(op: str) -> None:
     table = DecisionTable.of([Case("ADOPT", parse(op)), Case("KEEP", None)], "INCONCLUSIVE")
-    assert ways(table) == {"T": of_true, "F": "ADOPT", "U": "INCONCLUSIVE"}
+    assert table.factors == (op,)
+    assert ways(table) == {"T": "ADOPT", "F": "KEEP", "U": "INCONCLUSIVE"}
+
+
+def test_more_is_the_opposite_of_less() -> None:
+    cases = [Case("ADOPT", parse("a.x >= 1")), Case("KEEP", parse("a.x < 1")), Case("NEVER", None)]
+    table = DecisionTable.of(cases, "INCONCLUSIVE")
+    assert ways(table) == {"T": "ADOPT", "F": "KEEP", "U": "INCONCLUSIVE"}
+
+
+def test_what_no_numbers_bring_about_is_left_out() -> None:
+    """Ends of an interval: the lower one is never above 1 while the upper one is below -1."""
+    rules = [parse("d.low > 1"), parse("d.high < -1")]
+    cases = [Case("BETTER", rules[0]), Case("WORSE", rules[1]), Case("KEEP", None)]
+    plain = parse_unit("1").dimension
+    never = never_together(rules, {"d.low": plain, "d.high": plain}, signed=(), ordered=[("d.low", "d.high")])
+    assert set(ways(DecisionTable.of(cases, "INCONCLUSIVE", never))) == {"TF", "TU", "FT", "FF", "FU", "UT", "UF", "UU"}
 
 
 def test_or_and_not() -> None:

@@ -60,6 +60,17 @@ def test_rounds_run_forth_and_back() -> None:
     assert order(three, attempt("r0"), attempt("r2"), attempt("r2", run_id="b")) == ["r0", "r0", "r2"]
 
 
+@pytest.mark.parametrize("ladder", ["  rounds: 1000\n", "  attempts: pooled\n  pool: 1000\n"])
+def test_a_rung_runs_at_most_a_thousand_times(ladder: str) -> None:
+    assert len(order(plan(ladder=ladder))) == 2000
+    done = [attempt(rung, run_id=f"{rung}-{nth}") for rung in ("r0", "r2") for nth in range(998)]
+    assert order(plan(ladder=ladder), *done) == ["r0", "r2", "r2", "r0"]
+    for absurd in ("1001", "100000000"):
+        with pytest.raises(InputError) as caught:
+            plan(ladder=ladder.replace("1000", absurd))
+        assert (caught.value.problem.expected, caught.value.problem.found) == ("less than or equal to 1000", absurd)
+
+
 def conditional() -> Prereg:
     """With a calibration rung that runs only if the overlay is ambiguous: beyond 0.5, within 2."""
     rung = (

@@ -70,6 +70,29 @@ def test_a_blob_may_come_before_the_first_entry_under_one_lock(record: Record) -
     assert record.entries() == [first]
 
 
+def test_entries_under_one_lock_are_in_order_without_reading_them_again(record: Record) -> None:
+    with record.lock():
+        written = [record.append("freeze", T1, {}), *(record.append("run", T1, {"n": nth}) for nth in range(3))]
+        assert record.entries() == written
+        assert [one.parents for one in written[1:]] == [(one.digest,) for one in written[:-1]]
+    assert record.entries() == written
+
+
+def test_a_blob_that_was_there_before_survives_a_block_that_fails(record: Record) -> None:
+    there = record.put_blob(b"raw")
+    for raw in (b"raw", b"new"):
+        with pytest.raises(ValueError, match="cut off"), record.new_blob(raw):
+            raise ValueError("cut off")
+    assert record.blob_digests() == [there]
+
+
+def test_blobs_that_were_just_read_are_not_read_again(record: Record) -> None:
+    digest = record.put_blob(b"raw")
+    record.blobs.path(digest).write_bytes(b"wrong")
+    assert record.blobs.scan({digest}) == ([digest], [])
+    assert record.blobs.scan({"0" * 64})[0] == []
+
+
 def test_changed_and_missing_blobs(record: Record) -> None:
     digest = record.put_blob(b"raw")
     other = hashlib.sha256(b"wrong").hexdigest()

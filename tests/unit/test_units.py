@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 from ledger import dimensions as dim
+from ledger import units
 from ledger.dimensions import Dimension
 from ledger.errors import InputError
 from ledger.units import (
@@ -222,3 +223,11 @@ def test_fraction_of_refuses(number: object, code: str) -> None:
 )
 def test_display(value: str, unit: str, shown: str) -> None:
     assert display(parse_exact(value), parse_unit(unit)) == shown
+
+
+NUMBERS = [(1, "run", "1 run"), (0, "run", "0 runs"), (2, "entry", "2 entries")]
+
+
+@pytest.mark.parametrize(("number", "word", "text"), NUMBERS)
+def test_number_of(number: int, word: str, text: str) -> None:
+    assert units.number_of(number, word) == text

@@ -73,11 +73,39 @@ def test_no_table_is_cut_off_on_a_screen(opened: Opener, name: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_table_that_scrolls_shows_a_shaded_edge(opened: Opener, scheme: str) -> None:
-    box = opened("2026-11-bitwise", width=320, scheme=scheme).locator(".scroll").first
+    page = opened("2026-11-bitwise", width=320, scheme=scheme)
+    box = page.get_by_role("region", name="Facts that differ between runs")
     assert box.evaluate("b => b.scrollWidth > b.clientWidth")
     style = box.evaluate("b => [getComputedStyle(b).backgroundAttachment, getComputedStyle(b).backgroundImage]")
     assert style[0] == "local, local, scroll, scroll"
     assert style[1].count("linear-gradient") == 4
+
+
+@pytest.mark.parametrize("width", [320, 375])
+@pytest.mark.parametrize("name", ["2026-11-recompute-small", "2026-11-richer", "2026-11-bitwise"])
+def test_on_a_narrow_screen_what_decides_is_in_sight_with_the_verdict_first(
+    opened: Opener, name: str, width: int
+) -> None:
+    page = opened(name, width=width)
+    cut = "[...document.querySelectorAll('.scroll:has(.cards)')].filter(b => b.scrollWidth > b.clientWidth)"
+    assert page.evaluate(f"{cut}.map(b => b.ariaLabel)") == []
+    card = page.locator("#decided .cards tbody tr").first
+    tops = card.evaluate("r => [...r.children].map(c => [c.className, c.getBoundingClientRect().top])")
+    assert min(tops, key=lambda one: one[1])[0] == "verdict"
+    label = "c => getComputedStyle(c, '::before').content"
+    assert card.locator("td").evaluate_all(f"all => all.map({label})")[:3] == [
+        '"Left side"',
+        '"Threshold"',
+        '"Margin"',
+    ]
+
+
+def test_a_long_name_is_broken_between_words_only(opened: Opener) -> None:
+    page = opened("2026-11-bitwise", width=375)
+    names = page.locator(".side th[scope=row]").all()
+    lines = "th => { const r = document.createRange(); r.selectNode(th.firstChild); return r.getClientRects().length }"
+    assert len(names) > 1
+    assert {one.evaluate(lines) for one in names} == {1}
 
 
 def test_a_folded_entry_opens_by_keyboard_and_is_open_in_print(opened: Opener) -> None:

@@ -71,11 +71,11 @@ def test_it_fires_on_the_projected_cost_and_the_result_is_labelled(world: World)
     take_in(world, *(attempt(freeze, rung, began, step, steps=3) for rung, began, step in runs))
     found = world.decide()
     assert found["disposition"] == "ADOPT"
-    assert found["why"].startswith("labelled 3-step-screen: ADOPT: every clause of its rule holds")
+    assert (found["labels"], found["why"]) == (["3-step-screen"], "ADOPT: every clause of its rule holds")
     branch = contingency(found)
     assert branch["taken"] == "fired at 2026-08-11T10:15:00Z, labelled 3-step-screen: r0, r1 and r2 run 3 steps"
     assert branch["why"] == (
-        "spent 0.8000 GPU-h, and 2 more attempts at 172.5 s a step, as measured over 4 steps: " + FIGURES
+        "spent 0.8000 GPU-h, and 2 more attempts at 172.5 s a step, as measured over 4 steps of r0-1000: " + FIGURES
     )
     excluded = [run["why"] for run in found["runs"] if run["standing"] == "excluded"]
     assert excluded == [
@@ -104,7 +104,7 @@ def test_it_does_not_fire_on_what_does_not_call_for_it(world: World) -> None:
     code, error, problem = world.refused(*FIRE)
     assert (code, error) == (4, "not_called_for")
     assert problem["found"] == (
-        "spent 0.4000 GPU-h, and 2 more attempts at 82.50 s a step, as measured over 4 steps: "
+        "spent 0.4000 GPU-h, and 2 more attempts at 82.50 s a step, as measured over 4 steps of r0-1000: "
         "1.200 GPU-h projected in all, at most 1.500 GPU-h"
     )
     assert world.refused("fire", RECORD, "fast")[:2] == (2, "unknown_contingency")
@@ -118,12 +118,16 @@ def test_it_does_not_fire_on_what_does_not_call_for_it(world: World) -> None:
 def test_one_that_was_called_for_and_never_fired_is_told(world: World) -> None:
     freeze = world.freeze(PLAN + BY_COST)
     at(world, "19:00")
-    runs = [("r0", "10:00", 2.4), ("r1", "10:20", 2.5), ("r2", "10:40", 2.4)]
-    take_in(world, *(attempt(freeze, rung, began, step, minutes=12) for rung, began, step in runs))
-    assert world.refused(*FIRE)[:2] == (4, "too_late"), "nothing is left that it could change"
+    runs = [("r0", "10:00", 2.4, 6), ("r1", "10:20", 2.5, 30), ("r2", "11:00", 2.4, 6)]
+    take_in(world, *(attempt(freeze, rung, began, step, minutes=minutes) for rung, began, step, minutes in runs))
+    code, error, problem = world.refused(*FIRE)
+    assert (code, error, problem["expected"]) == (4, "too_late", "no attempt that counts of r1, r2 before it")
     found = world.decide()
     assert found["disposition"] == "ADOPT"
-    assert contingency(found)["taken"].startswith("never fired: ")
+    why = "r1 had run as planned, and that counts (r1-1020, begun 2026-08-11T10:20:00.000000Z)"
+    assert contingency(found)["taken"] == (
+        "never fired: r0, r1 and r2 run 3 steps, labelled 3-step-screen was not done; it came too late: " + why
+    )
     assert "contingency slow: CALLED FOR: never fired: " in shown(world)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tests.flow.later import both_runs, check, codes
-from tests.worlds import PLAN, RECORD, World
+from tests.worlds import PLAN, RECORD, World, copy_of
 
 OWING = PLAN + """\
 follow_ups:
@@ -62,7 +63,11 @@ def test_open_until_an_entry_says_that_it_was_done(adopted: World) -> None:
     assert (told["already"], told["left"], told["result"]) == (False, ["tell"], "It does.")
     assert told["evidence"] == {"class": "local_observation", "test": "make transfer"}
     assert states(adopted) == {"transfer": "done", "tell": "open"}
-    again = adopted.told("follow-up", RECORD, "transfer", "--done", "Again.", "--evidence-class", "external_claim")[1]
+    other = ("follow-up", RECORD, "transfer", "--done", "Again.", "--evidence-class", "external_claim", "--note", "n")
+    assert adopted.refused(*other)[:2] == (4, "already_done"), "other words are not dropped without a word"
+    nothing = ("follow-up", RECORD, "tell", "--done", "Told.", "--evidence-class", "external_claim")
+    assert adopted.refused(*nothing)[:2] == (2, "nothing_shown")
+    again = adopted.told("follow-up", RECORD, "transfer", *DONE)[1]
     assert (again["already"], again["entry"]) == (True, told["entry"])
     assert [one["kind"] for one in adopted.told("log", RECORD)[1]["entries"]].count("followup") == 1
     assert "transfer done (after data): It does." in adopted.ok("log", RECORD).stdout
@@ -128,6 +133,60 @@ def test_a_follow_up_that_nothing_obliged_does_not_verify(adopted: World) -> Non
     record = open_ledger(adopted.root).record(RECORD)
     record.append("followup", "2026-08-13T00:00:00Z", {**freeze, "decide": "0" * 64, "follow_up": "other"}, None)
     assert codes(check(adopted, 14)) == {"not_its_decision", "unknown_follow_up"}
+
+
+def test_said_again_on_the_same_line_does_not_verify(adopted: World) -> None:
+    """Written past the program: the same follow-up a second time, with another result."""
+    told = adopted.told("follow-up", RECORD, "tell", *DONE)[1]
+    body = {key: told[key] for key in ("freeze", "phase", "evidence", "tool", "decide", "follow_up")}
+    from ledger.actions.opening import open_ledger
+
+    record = open_ledger(adopted.root).record(RECORD)
+    record.append("followup", "2026-08-13T00:00:00Z", {**body, "result": "It does not."}, None)
+    assert codes(check(adopted, 14)) == {"done_twice"}
+
+
+def test_said_on_two_branches_both_are_told(adopted: World, tmp_path: Path) -> None:
+    """Two branches that did not know of each other contradict each other: nobody is chosen, and nothing is lost."""
+    other = copy_of(adopted, tmp_path / "other")
+    adopted.ok("follow-up", RECORD, "transfer", *DONE)
+    said = ("--done", "It does not.", "--evidence-class", "external_claim", "--note", "n")
+    other.ok("follow-up", RECORD, "transfer", *said)
+    copy_of(other, adopted.root)
+    adopted.ok("verify", RECORD)
+    (line,) = [one for one in adopted.ok("show", RECORD).stdout.splitlines() if "follow-up transfer: done" in one]
+    assert line.startswith("follow-up transfer: done twice, apart: Check that it transfers to the large run")
+    assert "It does. (" in line
+    assert "It does not. (" in line
+    assert "1 follow-up done twice, apart" in adopted.ok("status").stdout
+    assert adopted.told("status")[1]["records"][0]["follow_ups_apart"] == 1
+    adopted.ok("render")
+    page = (adopted.root / "dossier" / f"{RECORD}.html").read_text()
+    assert "done twice, apart" in page
+    twin = json.loads((adopted.root / "dossier" / "index.json").read_text())
+    (told,) = [one for one in twin["records"][0]["follow_ups"] if one["name"] == "transfer"]
+    assert (told["state"], sorted(told["results"])) == ("done", ["It does not.", "It does."])
+    again = adopted.told("follow-up", RECORD, "transfer", *DONE)[1]
+    assert again["already"]
+
+
+@pytest.mark.parametrize("field", ["due", "follow_ups.transfer.due", "window.closes"])
+def test_a_day_that_is_over_before_the_freeze_is_refused(world: World, field: str) -> None:
+    text = OWING.replace("    due: 2026-09-01\n", "") + "window: {opens: 2026-08-01}\n"
+    places = {
+        "due": text + "due: 2026-08-08\n",
+        "follow_ups.transfer.due": text.replace("the first launch\n", "the first launch\n    due: 2026-08-08\n"),
+        "window.closes": text.replace("{opens: 2026-08-01}", "{opens: 2026-08-01, closes: 2026-08-08}"),
+    }
+    world.write_plan(places[field])
+    code, error, problem = world.refused("freeze", RECORD)
+    assert (code, error, problem["found"], problem["expected"]) == (4, "day_gone", "2026-08-08", "2026-08-09 or later")
+    assert problem["where"].endswith(field)
+    assert "day_gone" in json.dumps(world.told("check", RECORD)[1])
+    world.clock = "2026-08-08T23:59:59Z"
+    world.ok("freeze", RECORD)
+    world.clock = "2026-08-09T05:12:00Z"
+    assert "day_gone" not in json.dumps(world.told("check", RECORD)[1]), "what is frozen waits for no day"
 
 
 def test_what_is_owed_is_refused_to_be_amended_after_data(adopted: World) -> None:

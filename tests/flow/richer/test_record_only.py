@@ -66,6 +66,21 @@ def test_each_was_measured(world: World) -> None:
     assert found["disposition"] == "MAPPED"
     assert found["why"] == "MAPPED: each of r0.vram_alloc_peak, r2.vram_alloc_peak was measured"
     told_everywhere(world, "each of r0.vram_alloc_peak, r2.vram_alloc_peak was measured")
+    shown = world.ok("show", RECORD).stdout
+    assert "  r0.vram_alloc_peak: 60.00 GiB\n  r2.vram_alloc_peak: 40.00 GiB\n" in shown
+
+
+def test_a_bound_is_told_where_a_number_is_not(world: World) -> None:
+    freeze = world.freeze(MAP)
+    world.ingest(run_file(freeze, "r0"), oom_run(freeze, "r2"))
+    said = world.ok("decide", RECORD).stdout
+    assert "  r2.vram_alloc_peak: unknown (out of memory, at least 80.00 GiB)\n" in said
+
+
+def test_each_of_a_read(world: World) -> None:
+    freeze = world.freeze(READS_ONLY)
+    world.ingest(run_file(freeze, "r0"))
+    assert "  slowest.value: 9.000 s\n" in world.ok("decide", RECORD).stdout
 
 
 def test_running_out_of_memory_is_a_point_of_the_map(world: World) -> None:
@@ -118,7 +133,7 @@ def test_check_says_what_is_recorded_and_what_it_takes(world: World) -> None:
     world.write_plan(MAP)
     shown = world.ok("check", RECORD).stdout
     assert "MAPPED: records r0.vram_alloc_peak, r2.vram_alloc_peak" in shown
-    assert "A is what MAPPED records (2 numbers)" in shown
+    assert "A: what MAPPED records (2 numbers)" in shown
     table = world.told("check", RECORD)[1]["records"][0]["table"]
     assert table["rows"] == [["pass", "MAPPED"], ["unknown", "INCONCLUSIVE"]]
 

@@ -6,11 +6,13 @@ Step times are made up: the control takes 2.4 s, and a candidate up to 2.448 s (
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ledger import harness
 from ledger.actions.reading import Loaded
 from ledger.actions.revisions import Place, place_of
 from ledger.errors import StateError
@@ -158,6 +160,24 @@ def test_freeze_refuses(forked: World, bend: Any, code: int, error: str, what: s
     assert not (forked.record_path() / "entries").exists() or not list((forked.record_path() / "entries").iterdir())
 
 
+THREE = TEXT.replace("    - {id: r2,", "    - {id: r1, role: diagnosis, revision: {ref: same}}\n    - {id: r2,")
+
+
+def test_an_arm_may_name_what_is_checked_out_where_another_differs(forked: World) -> None:
+    forked.freeze(THREE)
+    forked.ok("verify", RECORD)
+
+
+def test_check_asks_git_for_each_ref(forked: World) -> None:
+    forked.write_plan(TEXT)
+    commit = code_of(forked, "fused")["commit"]
+    assert f"code of r2 now: commit {commit[:12]}\n" in forked.ok("check", RECORD).stdout
+    assert forked.told("check", RECORD)[1]["records"][0]["commits"] == {"r2": commit}
+    (forked.record_path() / "prereg.yaml").write_text(TEXT.replace("ref: fused", "ref: nowhere"))
+    code, told = forked.told("check", RECORD)
+    assert (code, [one["code"] for one in told["records"][0]["problems"]][:1]) == (2, ["no_such_ref"])
+
+
 def test_old_and_new_commit_of_the_ref_are_kept(forked: World) -> None:
     """As of a baseline: where the ref stood when the plan was drafted, and where at freeze."""
     old, new = (forked.git("rev-parse", ref).strip() for ref in ("main", "fused"))
@@ -196,3 +216,34 @@ def test_a_checkout_that_was_changed_is_not_run(forked: World) -> None:
 def test_a_plan_of_one_code_runs_where_the_ledger_lies(forked: World) -> None:
     forked.freeze(PLAN)
     assert place(forked, "r2") == Place(forked.root)
+
+
+REPLAYS = """\
+#!{python}
+import json, os
+from pathlib import Path
+with Path({log!r}).open("a") as log:
+    log.write(Path("train/step.py").read_text())
+assert os.environ["PYTHONPATH"].split(":")[0] == os.getcwd()
+print(json.dumps(dict(steps=3, steps_per_sample=1, loss_hex=[{losses!r}], facts=dict(harness_source_digest="a"))))
+"""
+
+
+def test_steps_are_made_again_with_each_arms_own_code(forked: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    freeze = forked.freeze(TEXT)
+    forked.ingest(*(ran(forked, freeze, rung, ref) for rung, ref in (("r0", "main"), ("r2", "fused"))))
+    log, program = forked.root / "asked", forked.root / "stand-in"
+    losses = [(4.0).hex(), (3.0).hex(), (2.0).hex()]  # those of made-up runs
+    program.write_text(REPLAYS.format(python=sys.executable, log=str(log), losses=losses))
+    program.chmod(0o755)
+    monkeypatch.setattr(harness, "PROGRAM", str(program))
+
+    def detail() -> str:
+        checks = forked.told("verify", RECORD, "--replay-steps", "3")[1]["reports"][0]["checks"]
+        return str(next(one["detail"] for one in checks if one["number"] == 15))
+
+    assert detail().startswith("2 of 2 runs shown to be the same")
+    assert log.read_text() == "plain = True\nfused = True\n"
+    (place(forked, "r2").folder / "train" / "step.py").write_text("slow = True\n")
+    assert detail().startswith("1 of 2 runs shown to be the same")
+    assert "not comparable: the checkout of a revision has uncommitted changes: train/step.py" in detail()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ledger.actions.alone import alone
+from ledger.cli.progress import Done
 from tests.flow.richer.screened import HARNESSED, PLAN, asked, attempt, harness, page, shown
 from tests.worlds import RECORD, World
 
@@ -104,6 +106,43 @@ def test_run_stops_where_a_stage_does_not_open(world: World, monkeypatch: pytest
     again = world.ok("run", RECORD, "--rung", "r2")
     assert "r2: not run: stage confirm was not opened" in again.stderr
     assert len(asked(world)) == 2, "nothing more was started"
+
+
+BUNDLE = """\
+bundles:
+  own:
+    rung: r2
+    items: [{id: rate, flag: lr, on: 0.01, off: 0.001, oracle: {rung: late, check: same, at_most: 0}}]
+    if_one_fails: drop
+"""
+"""An arm whose oracle only a later stage could tell."""
+
+
+def test_an_arm_that_never_runs_leaves_nothing_open(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    rung = "    - {id: late, role: diagnosis, flags: {checkpointing: full}}\n"
+    r2 = "    - {id: r2,"
+    text = HARNESSED.replace(r2, rung + r2, 1).replace("rungs: [r2]", "rungs: [late, r2]") + BUNDLE
+    freeze = world.freeze(text)
+    runs = attempt(freeze, "r0", "10:00"), attempt(freeze, "r1", "10:10", 2.9)
+    monkeypatch.setattr("ledger.cli.run.find_harness", lambda: harness(world, *runs))
+    world.clock = "2026-08-11T19:00:00Z"
+    assert KILLED in world.ok("run", RECORD).stderr
+    assert world.told("run", RECORD)[0] == 0
+
+
+def test_time_left_and_a_second_start(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    freeze = world.freeze(HARNESSED)
+    runs = attempt(freeze, "r0", "10:00"), attempt(freeze, "r1", "10:10", 2.5), attempt(freeze, "r2", "10:20")
+    monkeypatch.setattr("ledger.cli.run.find_harness", lambda: harness(world, *runs))
+    world.clock = "2026-08-11T19:00:00Z"
+    work = world.root / ".ledger" / "runs" / RECORD
+    with alone(work, RECORD, world.clock):
+        assert world.refused("run", RECORD)[:2] == (4, "already_running")
+    assert asked(world) == []
+    expected: list[list[int]] = []
+    monkeypatch.setattr(Done, "expect", lambda _, steps: expected.append(list(steps)))
+    world.ok("run", RECORD)
+    assert expected == [[4, 4, 4], [4, 4], [4], []], "r2 is counted before its stage is open"
 
 
 def test_a_screen_that_failed_opens_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

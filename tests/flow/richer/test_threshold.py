@@ -80,6 +80,11 @@ def test_each_way(world: World, case: str) -> None:
         assert text in shown
     assert page.count(what) == 2  # in the plan, and in the decision
     assert disposition in page
+    assert "Numbers of each rung" not in page, "the plan has no metric, and a table of none says nothing"
+    assert "no run counts" not in page
+    known = "unknown" not in told and disposition != "INCONCLUSIVE"
+    index = (world.root / "dossier" / "index.html").read_text()
+    assert f"<span>{0 if known else 1} of 1 value unknown</span>" in index
     world.ok("verify", RECORD)
 
 

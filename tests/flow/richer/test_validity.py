@@ -67,6 +67,12 @@ def test_an_arm_that_fails_a_gate_is_void(world: World) -> None:
     page = (world.root / "dossier" / f"{RECORD}.html").read_text()
     assert "r2 is void" in page
     assert "a step was taken again" in page
+    # Everywhere the run stands for what the decision says, and its number is marked.
+    rows = [line.split() for line in shown.splitlines() if line.startswith(("r0 ", "r2 "))]
+    assert [row[2] for row in rows] == ["counted", "excluded"]
+    assert page.count('<span class="tag">void</span>') == 1
+    assert "2 runs taken in: 1 counted, 1 excluded." in page
+    assert world.ok("status").stdout.splitlines()[1].split()[3] == "1/2"
     world.ok("verify", RECORD)
 
 

@@ -1,6 +1,6 @@
-"""What a plan would read off this harness's run files, held against what stands in them.
+"""What a plan would read off this harness's run files, held against what stands in them; and what a finding is.
 
-It measures nothing. What no run file of this harness has may stand in another's, so that is a warning; a spacing that
+It reads no run. What no run file of this harness has may stand in another's, so that is a warning; a spacing that
 the plan's own settings contradict is an error, since no number would come of it.
 """
 
@@ -23,8 +23,8 @@ _LISTS = "`ledger-bench explain` lists what this harness measures"
 
 
 @dataclass(frozen=True)
-class Fault:
-    """One thing that is wrong, at ``path`` of the plan; a warning stops nothing."""
+class Finding:
+    """One thing that is wrong with a plan, at ``path`` of the plan; a warning stops nothing."""
 
     path: Path
     what: str
@@ -38,9 +38,9 @@ class Fault:
         return {**vars(self), "path": list(self.path)}
 
 
-def told(fault: SpecError, path: Path) -> Fault:
-    """A refusal of the harness as a fault at ``path``."""
-    return Fault(path, fault.what, fault.expected, fault.found, fault.hint)
+def told(fault: SpecError, path: Path) -> Finding:
+    """A refusal of the harness as a finding at ``path``."""
+    return Finding(path, fault.what, fault.expected, fault.found, fault.hint)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class Rung:
         return ("workload", "settings", key) if key in self.raw else self.path
 
 
-def unmeasured(plan: dict[str, Any], rungs: Sequence[Rung]) -> Iterator[Fault]:
+def unmeasured(plan: dict[str, Any], rungs: Sequence[Rung]) -> Iterator[Finding]:
     """Every metric, read, guard and reference curve that asks for what is not in the run files."""
     values = _values(rungs)
     training = [rung for rung in rungs if rung.item.get("search") is None]
@@ -89,7 +89,7 @@ def unmeasured(plan: dict[str, Any], rungs: Sequence[Rung]) -> Iterator[Fault]:
         for check in guard.get("checks") or {}:
             if check not in CHECKS:
                 what, expected = "this harness makes no such check", ", ".join(CHECKS)
-                yield Fault(("guards", name, "checks", check), what, expected, check, _LISTS, "warning")
+                yield Finding(("guards", name, "checks", check), what, expected, check, _LISTS, "warning")
     for index, kill in enumerate(plan.get("kill") or ()):
         if against := kill.get("against"):
             own = [rung for rung in training if rung.id in (against.get("reference"), *(kill.get("rungs") or ()))]
@@ -106,23 +106,23 @@ def _values(rungs: Sequence[Rung]) -> dict[str, tuple[str, ...]]:
     return {phase: (*names, *more.get(phase, ()), *PEAKS) for phase, names in PHASE_NAMES.items()}
 
 
-def _no_value(path: Path, metric: dict[str, Any], values: dict[str, tuple[str, ...]]) -> Fault:
+def _no_value(path: Path, metric: dict[str, Any], values: dict[str, tuple[str, ...]]) -> Finding:
     phase, name = str(metric.get("phase")), str(metric.get("value"))
     if phase not in values:
         what, expected = "this harness measures no such phase", ", ".join(values)
-        return Fault((*path, "phase"), what, expected, phase, _LISTS, "warning")
+        return Finding((*path, "phase"), what, expected, phase, _LISTS, "warning")
     near = difflib.get_close_matches(name, values[phase], n=1)
     hint = f"did you mean {near[0]!r}?" if near else _LISTS
     what = f"this harness measures no such value in phase {phase}"
-    return Fault((*path, "value"), what, ", ".join(values[phase]), name, hint, "warning")
+    return Finding((*path, "value"), what, ", ".join(values[phase]), name, hint, "warning")
 
 
-def _series(path: Path, asked: dict[str, Any], rungs: Sequence[Rung], *, everywhere: bool) -> Iterator[Fault]:
-    name = str(asked["series"])
+def _series(path: Path, asked: dict[str, Any], rungs: Sequence[Rung], *, everywhere: bool) -> Iterator[Finding]:
+    name = str(asked.get("series"))
     if name not in SERIES:
         near = difflib.get_close_matches(name, SERIES, n=1)
         hint = f"did you mean {near[0]!r}?" if near else _LISTS
-        yield Fault((*path, "series"), "this harness has no such series", ", ".join(SERIES), name, hint, "warning")
+        yield Finding((*path, "series"), "this harness has no such series", ", ".join(SERIES), name, hint, "warning")
         return
     every = asked.get("every") or 1
     spacings = {rung.id: 1 if name == _MEMORY_PASS else rung.every for rung in rungs}
@@ -132,4 +132,4 @@ def _series(path: Path, asked: dict[str, Any], rungs: Sequence[Rung], *, everywh
         what, expected = "the series is logged at another spacing", f"steps a sample: {every}, as this asks"
         found = f"{apart[0]}: {spacings[apart[0]]}"
         hint = "set every to what the rungs' log_every is, or log_every to what every says; 1 where absent"
-        yield Fault((*path, "every") if asked.get("every") else (*path, "series"), what, expected, found, hint)
+        yield Finding((*path, "every") if asked.get("every") else (*path, "series"), what, expected, found, hint)

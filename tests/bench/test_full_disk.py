@@ -21,6 +21,7 @@ from bench.launch import PassResult
 from bench.outcome import pass_outcome
 
 NO_SPACE = "[Errno 28] No space left on device"
+ENDED = {"kind": "error", "at": 1.5, "message": NO_SPACE}
 
 
 @pytest.fixture
@@ -41,12 +42,13 @@ def test_an_outcome_has_its_room_before_the_disk_is_full(tmp_path: Path, full_fr
     assert (tmp_path / "outcome0.room").stat().st_size == reserve.SIZE == 16384
     assert read_rank(tmp_path, 0).outcome is None  # room is no outcome
     full_from_now()
-    write_outcome(tmp_path, 0, {"kind": "error", "message": NO_SPACE})
+    write_outcome(tmp_path, 0, ENDED)
     with pytest.raises(OSError, match="No space left on device"):
         write_outcome(tmp_path, 1, {"kind": "error"})  # it took no room
     assert [path.name for path in tmp_path.iterdir()] == ["outcome0.json"]
-    assert (tmp_path / "outcome0.json").read_bytes() == b'{"kind": "error", "message": "' + NO_SPACE.encode() + b'"}'
-    assert read_rank(tmp_path, 0).outcome == {"kind": "error", "message": NO_SPACE}
+    written = b'{"kind": "error", "at": 1.5, "message": "' + NO_SPACE.encode() + b'"}'
+    assert (tmp_path / "outcome0.json").read_bytes() == written
+    assert read_rank(tmp_path, 0).outcome == ENDED
 
 
 def test_no_room_is_no_failure(tmp_path: Path, full_from_now: Any) -> None:

@@ -21,6 +21,7 @@ from ledger.model.arms import PinnedBanked
 from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunEntry
 from ledger.model.events import EVENT_KINDS
 from ledger.model.values import words
+from ledger.units import number_of
 
 SCHEMAS = ("prereg-v1", "entry-v1", "run-v1")
 
@@ -54,7 +55,7 @@ def status(as_json: bool) -> None:
         say(f"records/{name} is no record")
     owing = sum(one.follow_ups_open or 0 for one in found)
     late = sum(one.follow_ups_overdue or 0 for one in found)
-    follow_ups = f"; {owing} follow-ups open, {late} of them overdue" if owing else ""
+    follow_ups = f"; {number_of(owing, 'follow-up')} open, {late} of them overdue" if owing else ""
     say(f"{still_open} open, {overdue} overdue{follow_ups}")
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.worlds import World
 
 ROOT = Path(__file__).resolve().parents[2]
-LADDER, CASE = "2026-11-cpu-ladder", "2026-08-actckpt-flip"
+LADDER, SCREEN, CASE = "2026-11-cpu-ladder", "2026-11-bf16-screen", "2026-08-actckpt-flip"
 
 
 @pytest.fixture(scope="module")
@@ -22,10 +22,21 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> World:
     return World(folder, clock="2099-01-01T00:00:00Z")
 
 
-def test_the_ladder_that_was_run_verifies(own: World) -> None:
-    report: dict[str, Any] = own.told("verify", LADDER)[1]["reports"][0]
+@pytest.mark.parametrize("record", [LADDER, SCREEN])
+def test_what_was_run_verifies(own: World, record: str) -> None:
+    report: dict[str, Any] = own.told("verify", record)[1]["reports"][0]
     assert report["verified"]
     assert [check["number"] for check in report["checks"] if check["verdict"] == "fail"] == []
+
+
+def test_the_screen_ended_its_record(own: World) -> None:
+    shown = own.told("show", SCREEN)[1]
+    decision = shown["decision"]
+    (stage,) = [branch for branch in decision["branches"] if branch["kind"] == "stage"]
+    assert (decision["disposition"], stage["id"], stage["verdict"]) == ("KEEP-FP32", "screen", "false")
+    assert stage["taken"].startswith("killed at stage 1 of 2 (screen), ")
+    assert decision["expectations"] == {"screen-kills": "true"}
+    assert {run["rung"] for run in decision["runs"]} == {"s0", "s1"}
 
 
 def test_checkpointing_really_lowers_the_peak_and_the_gradients_agree(own: World) -> None:

@@ -198,8 +198,9 @@ def check(plan: BinaryIO) -> None:
     from bench.planned import findings
     from bench.strict import MAX_BYTES, parse
 
-    if plan.name.endswith((".yaml", ".yml")):
-        raise click.UsageError(f"this takes JSON, and {plan.name} is YAML; use `ledger check`, which hands it over")
+    name = str(getattr(plan, "name", ""))  # a stream that is no file may have none
+    if name.endswith((".yaml", ".yml")):
+        raise click.UsageError(f"this takes JSON, and {name} is YAML; use `ledger check`, which hands it over")
     with _refusals():
         found = findings(parse(plan.read(MAX_BYTES), "give the plan as `ledger check` reads it"))
     problems = [one.to_json() for one in found]

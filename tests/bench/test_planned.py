@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from collections.abc import Callable
 from typing import Any
 
@@ -192,6 +193,15 @@ def test_what_is_no_plan(text: str) -> None:
     result = CliRunner().invoke(main, ["check", "-"], input=text)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "Traceback" not in result.stderr
+
+
+def test_a_plan_as_a_person_writes_it_is_for_the_ledger(tmp_path: Path) -> None:
+    path = tmp_path / "prereg.yaml"
+    path.write_text("schema: ledger/prereg/v1\n")
+    result = CliRunner().invoke(main, ["check", str(path)])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "this takes JSON" in result.stderr
+    assert "ledger check" in result.stderr
 
 
 def test_it_needs_no_torch() -> None:

@@ -24,6 +24,8 @@ class Intake:
     digest: str
     body: RunBody
     run: Run
+    seen: frozenset[str] | None = None
+    """The entries that its own follows, where the plan asks what was known then; None where it was not taken in yet."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from ledger.model.decision import INCONCLUSIVE
 from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunEntry
-from ledger.model.events import ContingencyEntry, SupersedeEntry, WithdrawEntry
+from ledger.model.events import AmendEntry, ContingencyEntry, SupersedeEntry, WithdrawEntry
 from ledger.model.plan import Prereg
 
 State = Literal["draft", "frozen", "running", "complete", "decided", "contested", "overdue", "superseded", "withdrawn"]
@@ -119,6 +119,20 @@ def ancestors_of(digest: str, parents: Mapping[str, set[str]]) -> set[str]:
             found.add(one)
             waiting += parents.get(one, ())
     return found
+
+
+def seen_by(entries: Sequence[tuple[str, Entry]]) -> dict[str, frozenset[str]]:
+    """What each run entry follows, in a record that declares contingencies, which ask what was known; else nothing."""
+    if not any(_declares_contingencies(entry) for _, entry in entries):
+        return {}
+    parents = {key: set(entry.parents) for key, entry in entries}
+    return {key: frozenset(ancestors_of(key, parents)) for key, entry in entries if isinstance(entry, RunEntry)}
+
+
+def _declares_contingencies(entry: Entry) -> bool:
+    if isinstance(entry, AmendEntry):
+        return any(change.path.startswith("contingencies") for change in entry.body.changes)
+    return isinstance(entry, FreezeEntry) and bool(entry.body.plan.contingencies)
 
 
 def _rungs(plan: Prereg | None, entries: Sequence[tuple[str, Entry]]) -> Rungs:

@@ -106,7 +106,7 @@ def wait_for_harness(folder: Path, say: Callable[[Living], None], wait_s: float 
 def living(folder: Path) -> Living | None:
     """The first attempt below ``folder`` whose harness holds its mark; None when none does."""
     for mark in sorted(folder.glob(f"*/{MARK}")):
-        if _is_held(mark):
+        if is_held(mark):
             told_there = _object(mark)
             pid, host = told_there.get("pid"), told_there.get("host")
             rung = str(told_there.get("rung", mark.parent.name))
@@ -114,7 +114,8 @@ def living(folder: Path) -> Living | None:
     return None
 
 
-def _is_held(mark: Path) -> bool:
+def is_held(mark: Path) -> bool:
+    """Whether the harness that left the mark still runs."""
     try:
         handle = os.open(mark, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

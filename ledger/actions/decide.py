@@ -37,7 +37,7 @@ def decide(record: Record, at: str, by: Mapping[str, str] | None, *, anyway: boo
 
     Raises StateError for a draft, for a record that was withdrawn or superseded, when amendments leave nothing to
     decide by, when another decision stands that does not lack anything, and, unless ``anyway``, while run files wait
-    to be taken in or no run was.
+    to be taken in or are not what was, or no run was.
     """
     with record.lock():
         loaded = Loaded(record)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from ledger.actions.banked import kept_of
 from ledger.actions.reading import THIS_TOOL, Frozen, Loaded
 from ledger.actions.standing import refuse_decided
+from ledger.actions.waiting import refuse_waiting
 from ledger.derive.events import contingency_body
 from ledger.errors import InputError
 from ledger.model.events import ContingencyBody, ContingencyEntry, DeviateBody, WithdrawBody
@@ -43,7 +44,8 @@ def fire(record: Record, name: str, at: str, by: Mapping[str, str] | None) -> tu
     """The digest and body of the contingency entry for ``name``, written at ``at``, and whether it was there already.
 
     Raises StateError for a draft, a record that is retired or decided, and a contingency that is not called for by the
-    runs taken in or comes too late; InputError for one that the plan does not declare.
+    runs taken in or comes too late, and while run files wait to be taken in; InputError for one that the plan does
+    not declare.
     """
     with record.lock():
         loaded = Loaded(record)
@@ -52,6 +54,7 @@ def fire(record: Record, name: str, at: str, by: Mapping[str, str] | None) -> tu
             if isinstance(entry, ContingencyEntry) and entry.body.contingency == name:
                 return key, entry.body, True
         refuse_decided(loaded, "nothing is left to change")
+        refuse_waiting(loaded, frozen, "what calls for a contingency is read off every run")
         held = Protocol(frozen.digest, frozen.entry, fired=frozen.fired)
         phase = phase_of(entry for _, entry in loaded.entries)
         banked = kept_of(record, frozen.entry)

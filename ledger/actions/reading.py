@@ -16,7 +16,7 @@ from ledger.canonical import digest
 from ledger.course import Fired
 from ledger.derive import read_plan
 from ledger.errors import InputError, IntegrityError, LedgerError, Problem, StateError
-from ledger.lifecycle import retirement
+from ledger.lifecycle import retirement, seen_by
 from ledger.model.base import load
 from ledger.model.entries import DecideEntry, Entry, EntryDocument, FreezeEntry, RunEntry
 from ledger.model.envelope import Tool
@@ -149,7 +149,8 @@ class Loaded:
 
     def intakes(self) -> list[Intake]:
         """Every run entry with the run file it was derived from; each file is read once."""
-        return [self._intake(key, entry) for key, entry in self.runs]
+        seen = seen_by(self.entries)
+        return [replace(self._intake(key, entry), seen=seen.get(key)) for key, entry in self.runs]
 
     def _intake(self, key: str, entry: RunEntry) -> Intake:
         if key not in self._intakes:

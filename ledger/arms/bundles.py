@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ledger.arms.oracles import Besides, Runs, Told, attempts_of, oracle_told
+from ledger.arms.oracles import Besides, Runs, Told, attempts_of, carries, not_passed, oracle_told, own_check
 from ledger.comparability import other_machine
-from ledger.model.arms import Bundle
+from ledger.model.arms import Bundle, BundleItem
 from ledger.model.base import Scalar, same_scalar
 from ledger.model.course import Branch
 from ledger.model.plan import Prereg
@@ -28,6 +28,7 @@ class Settled:
     ``to_run``: the flags to give to the next attempt; None where none should be made (void, or another rung's oracle
     comes first). It differs from ``settings`` only where the arm's own first attempt is to report an oracle.
     ``after``: the oracles on other rungs, which must have ended when an attempt began, for it to count.
+    ``own``: the items whose oracles are the arm's own checks, which an attempt that carries them must pass itself.
     """
 
     bundle: str
@@ -36,14 +37,26 @@ class Settled:
     to_run: Mapping[str, Scalar] | None
     branch: Branch
     after: tuple[Told, ...] = ()
+    own: tuple[BundleItem, ...] = ()
 
     def wrong(self, run: Run) -> str | None:
-        """Why an attempt does not count for what it carries, or when it began, in words; None when it may count."""
+        """Why an attempt does not count for what it carries, when it began, or what its own checks came to, in words;
+        None when it may count."""
         if self.settings is None:
             return None if self.unknown is None else str(self.unknown.detail)
+        return self.unlike(run) or self.fails(run)
+
+    def fails(self, run: Run) -> str | None:
+        """Which own checks of the items that it carries an attempt did not pass, with the figures; None if none."""
+        told = [(item, own_check(item, run)) for item in self.own if carries(run, item)]
+        found = [not_passed(item, run, point) for item, point in told if point.verdict != "pass"]
+        return f"it carries what its own check does not pass: {'; '.join(found)}" if found else None
+
+    def unlike(self, run: Run) -> str | None:
+        """Why an attempt is not what the bundle came to, or began too early, in words; None where it is."""
         apart = [
             f"{flag} is {_found(run, flag)} where bundle {self.bundle} came to {wanted!r}"
-            for flag, wanted in self.settings.items()
+            for flag, wanted in (self.settings or {}).items()
             if flag not in run.settings or not same_scalar(run.settings[flag], wanted)
         ]
         if apart:
@@ -63,13 +76,44 @@ def settle(plan: Prereg, runs: Runs, besides: Besides | None = None) -> dict[str
     """
     found: dict[str, Settled] = {}
     for name, bundle in (plan.bundles or {}).items():
-        told = [oracle_told(plan, bundle, item, runs, besides or {}) for item in bundle.items]
-        own = _settled(name, bundle, told)
+        told = _told(plan, bundle, runs, besides or {})
+        own = _first_passes(plan, bundle, _settled(name, bundle, told), runs)
         # A rung that repeats the arm reports no oracle: it waits until the arm is settled.
-        again = replace(own, to_run=own.settings, after=tuple(one for one in told if one.ended))
+        again = replace(own, to_run=own.settings, after=tuple(one for one in told if one.ended), own=())
         found |= dict.fromkeys(plan.repeated(bundle.rung), again)
         found[bundle.rung] = _with_machines(plan, bundle, own, told, runs)
     return found
+
+
+def _told(plan: Prereg, bundle: Bundle, runs: Runs, besides: Besides) -> list[Told]:
+    """Each item's oracle, in order; those on the arm itself by attempts that those on other rungs let count."""
+    rest = [item for item in bundle.items if item.oracle.rung != bundle.rung]
+    told = {item.id: oracle_told(plan, bundle, item, runs, besides, lambda _: True) for item in rest}
+    ended = max((one.ended for one in told.values()), default="")
+    wanted = {
+        one.item.flag: one.item.off if one.point.verdict == "fail" else one.item.on
+        for one in told.values()
+        if one.point.verdict != "unknown"
+    }
+
+    def fit(run: Run) -> bool:
+        alike = all(flag in run.settings and same_scalar(run.settings[flag], on) for flag, on in wanted.items())
+        return alike and run.began_at >= ended
+
+    own = [item for item in bundle.items if item.id not in told]
+    told |= {item.id: oracle_told(plan, bundle, item, runs, besides, fit) for item in own}
+    return [told[item.id] for item in bundle.items]
+
+
+def _first_passes(plan: Prereg, bundle: Bundle, own: Settled, runs: Runs) -> Settled:
+    """Unknown where an attempt that would count does not pass its own checks: no later one takes its place."""
+    made = [run for run in attempts_of(runs.get(bundle.rung)) if own.unlike(run) is None]
+    made = made[: plan.ladder.pool_of if plan.ladder.pools else 1] if own.settings is not None else []
+    if (why := next((why for run in made if (why := own.fails(run)) is not None), None)) is None:
+        return own
+    taken = f"what {bundle.rung} may carry cannot be told"
+    branch = own.branch.model_copy(update={"verdict": "unknown", "taken": taken, "why": f"{own.branch.why}; {why}"})
+    return Settled(own.bundle, None, _because("ambiguous", branch), None, branch)
 
 
 def _settled(name: str, bundle: Bundle, told: Sequence[Told]) -> Settled:
@@ -92,7 +136,9 @@ def _settled(name: str, bundle: Bundle, told: Sequence[Told]) -> Settled:
     dropped = f"without {', '.join(item.id for item in failed)}" if failed else f"with {whole}"
     taken = f"{bundle.rung} runs {dropped}"
     branch = Branch(kind="bundle", id=name, verdict="false" if failed else "true", taken=taken, why=why)
-    return Settled(name, carried, None, carried, branch, tuple(one for one in told if _elsewhere(bundle, one)))
+    after = tuple(one for one in told if _elsewhere(bundle, one))
+    checked = tuple(one.item for one in told if not _elsewhere(bundle, one))
+    return Settled(name, carried, None, carried, branch, after, checked)
 
 
 def _because(reason: str, branch: Branch) -> Unknown:

@@ -13,6 +13,7 @@ from ledger.actions.gate import gate as gate_record
 from ledger.actions.ingest import Ingested, Taking, in_order
 from ledger.actions.reading import Loaded
 from ledger.actions.standing import standing_of
+from ledger.actions.waiting import attempts_without_run
 from ledger.cli.output import author, fail, flow, here, json_option, now, put, put_json, say, today
 from ledger.cli.unfinished import unfinished_lines
 from ledger.cli.words import decision_lines, shortened
@@ -126,10 +127,14 @@ def _print(path: Path, found: Ingested, only_check: bool) -> None:
 def decide(record_id: str, anyway: bool, as_json: bool) -> None:
     """Let the frozen rule of ID decide over every run taken in. Exits 0 whatever the disposition.
 
-    A decision stays for good, so it is refused (4) while run files wait in .ledger/runs, or nothing was taken in.
+    A decision stays for good, so it is refused (4) while run files wait in .ledger/runs, are changed or cut off
+    there, or nothing was taken in.
     """
     ledger = here()
-    found = decide_record(ledger.record(record_id), now(), author(ledger), anyway=anyway)
+    record = ledger.record(record_id)
+    for folder in attempts_without_run(record):
+        say(f"{folder.name}: an attempt left no run file: ledger run salvages it")
+    found = decide_record(record, now(), author(ledger), anyway=anyway)
     if as_json:
         put_json(
             {

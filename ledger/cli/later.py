@@ -101,8 +101,9 @@ def follow_up(record_id: str, name: str, result: str, as_json: bool, **evidence:
 def fire(record_id: str, contingency: str, as_json: bool) -> None:
     """Fire a CONTINGENCY that ID declared before data: from now on its rungs run what it says, under its label.
 
-    It fires only if the runs taken in call for it; else the figures are told, and nothing is written. A run of such a
-    rung that began before does not count. `ledger run` fires by itself what is called for.
+    It fires only if the runs taken in call for it; else the figures are told, and nothing is written; it is refused
+    (4) while run files wait in .ledger/runs. A run of such a rung that began before does not count. `ledger run` fires
+    by itself what is called for.
     """
     ledger = here()
     record = ledger.record(record_id)

@@ -5,17 +5,43 @@ Pure. That a flawed attempt does not count is ``ledger/accounting.py``'s to say.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from ledger.accounting import Account, Intake, began
 from ledger.attempts import outside_window
 from ledger.model.entries import RunBody
 from ledger.model.ladder import Consequences
 from ledger.model.plan import Prereg
+from ledger.model.run import Run, UnknownFact
 from ledger.model.trace import Note
+from ledger.settings import wrong_settings
 
-_MAY_BE_LOST = frozenset({"settings_mismatch", "seed_mismatch", "pin_mismatch"})
-"""Codes of rejections that also follow from a run file which lost what it says of these."""
+
+def _states_other_settings(plan: Prereg, run: Run) -> bool:
+    rung = next((one for one in plan.ladder.rungs if one.id == run.rung), None)
+    return rung is None or any(one.stated for one in wrong_settings(plan, rung, run))
+
+
+def _states_a_seed(plan: Prereg, run: Run) -> bool:
+    seed = run.facts.get("seed")
+    return seed is not None and not isinstance(seed, UnknownFact)
+
+
+def _states_its_code(plan: Prereg, run: Run) -> bool:
+    """Of every pinned path, or of one that it ran with changes which nobody committed."""
+    seen = [run.code.paths.get(path) for path in (plan.code.paths if plan.code else run.code.paths)]
+    if any(one is not None and one.dirty is True for one in seen):
+        return True
+    lost = (one is None or isinstance(one.object, UnknownFact) or isinstance(one.dirty, UnknownFact) for one in seen)
+    return bool(seen) and not any(lost)
+
+
+_STATES_OTHERWISE: Mapping[str, Callable[[Prereg, Run], bool]] = {
+    "settings_mismatch": _states_other_settings,
+    "seed_mismatch": _states_a_seed,
+    "pin_mismatch": _states_its_code,
+}
+"""For each rejection that also follows from a run file which lost what it says: whether this one says otherwise."""
 
 
 def void_flaws(
@@ -34,26 +60,28 @@ def void_flaws(
     if own.missing == "void":
         ran = {one.rung for one in accounted.standings}
         yield from (f"{rung} was never run" for rung in needed if rung not in ran)
-    yield from _short_of(own, accounted, intakes)
+    yield from _short_of(plan, own, accounted, intakes)
     if own.out_of_order == "void" and (text := out_of_order(plan, accounted)) is not None:
         yield text
     if own.out_of_window == "void":
         yield from outside(plan, accounted, intakes)
 
 
-def not_shown_to_be_of_the_plan(body: RunBody) -> bool:
-    """Whether an attempt was rejected for nothing but settings, a seed or code that its file does not show to be the
-    plan's: what it may have lost does not undo a flaw that it has."""
-    codes = {one.code for one in body.rejections}
-    return bool(codes) and codes <= _MAY_BE_LOST
+def not_shown_to_be_of_the_plan(plan: Prereg, one: Intake) -> bool:
+    """Whether an attempt was rejected for nothing but settings, a seed or code that its file does not state: what it
+    may have lost does not undo a flaw that it has. One that states others than the plan's is another run."""
+    codes = {rejection.code for rejection in one.body.rejections}
+    if not codes or not codes <= set(_STATES_OTHERWISE):
+        return False
+    return not any(_STATES_OTHERWISE[code](plan, one.run) for code in codes)
 
 
-def _short_of(own: Consequences, accounted: Account, intakes: Sequence[Intake]) -> Iterator[str]:
+def _short_of(plan: Prereg, own: Consequences, accounted: Account, intakes: Sequence[Intake]) -> Iterator[str]:
     """Attempts that were killed, or that did not do all that a rung must."""
-    bodies = {one.digest: one.body for one in intakes}
+    taken_in = {one.digest: one for one in intakes}
     for one in accounted.standings:
-        body = bodies[one.entry]
-        rejected = not body.complete and not_shown_to_be_of_the_plan(body)
+        body = taken_in[one.entry].body
+        rejected = not body.complete and not_shown_to_be_of_the_plan(plan, taken_in[one.entry])
         if (one.standing == "incomplete" or rejected) and "void" in _leads_to(own, body):
             word = "killed" if body.outcome.kind == "killed" else "incomplete"
             why = one.why if not rejected else f"{body.incomplete_because or 'incomplete'}; {one.why}"
@@ -81,7 +109,7 @@ def outside(plan: Prereg, accounted: Account, intakes: Sequence[Intake]) -> list
     own = (
         one.body
         for one in sorted(intakes, key=began)
-        if one.digest not in rejected or not_shown_to_be_of_the_plan(one.body)
+        if one.digest not in rejected or not_shown_to_be_of_the_plan(plan, one)
     )
     told = ((body, outside_window(plan, body.began_at)) for body in own)
     return [f"{body.run_id} ({body.rung}): {text}" for body, text in told if text is not None]

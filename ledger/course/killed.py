@@ -91,7 +91,7 @@ def _answers(curve: CurveKill, plan: Prereg, accounted: Account, ordered: Sequen
     early = {one.entry for one in accounted.standings if one.rung == rung and one.standing == "incomplete"}
     if pool:
         told = (one for one in ordered if one.body.rung == rung and stopped_by(curve, plan, one.run))
-        early |= {one.digest for one in told if not_shown_to_be_of_the_plan(one.body)}
+        early |= {one.digest for one in told if not_shown_to_be_of_the_plan(plan, one)}
     own = [one for one in ordered if one.digest in pool or one.digest in early]
     last = max((place for place, one in enumerate(own) if one.digest in pool), default=len(own))
     return own[: last + 1]

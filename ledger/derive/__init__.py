@@ -2,7 +2,8 @@
 
 from ledger.derive.decide import decide_body, needed_rungs
 from ledger.derive.freeze import PREREG_NAME, Pins, freeze_body, read_plan
-from ledger.derive.run import expected_settings, kept_as, lacks, run_body
+from ledger.derive.run import kept_as, lacks, run_body
+from ledger.settings import expected_settings
 
 __all__ = [
     "PREREG_NAME",

@@ -1,13 +1,13 @@
 """Which attempts ran the plan as it was although a contingency called for another: they never count.
 
-Pure. What called for it is judged on the runs that had ended when an attempt began, by their times alone, so no order
-of intake, and nobody's choice of when to fire, has a say. Once an arm has been measured as planned it is too late for
-the change, and the plan goes on as it was: firing then would buy a second try.
+Pure. What called for it is judged on the runs that had ended when an attempt began and were in the record when it was
+taken in, so nothing that comes in later, and nobody's choice of when to fire, has a say. Once an arm has been measured
+as planned it is too late for the change, and the plan goes on as it was: firing then would buy a second try.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ledger.accounting import Intake, began
@@ -64,7 +64,7 @@ class _Past:
     def unfollowed(self, intakes: Sequence[Intake]) -> dict[str, str]:
         """Why an attempt does not count, by run entry. Each is judged on earlier ones, so they are taken in order."""
         found: dict[str, str] = {}
-        late: set[str] = set()
+        late: dict[str, list[Intake]] = {}
         ordered = [one for one in sorted(intakes, key=began) if judge(self.plan, one.body).standing != "rejected"]
         for place, one in enumerate(ordered):
             for name, own in self._open(one, late).items():
@@ -74,12 +74,14 @@ class _Past:
                     found.setdefault(one.digest, f"{because}, and it ran the plan as it was")
             if one.digest not in found and self._may_answer(one) and (still := self._open(one, late)):
                 made = self._as_of(one, ordered[: place + 1], found)
-                late |= {name for name, own in still.items() if answered(own, made.plan, made.attempted) is not None}
+                for name in (name for name, own in still.items() if answered(own, made.plan, made.attempted)):
+                    late.setdefault(name, []).append(one)
         return found
 
-    def _open(self, one: Intake, late: Collection[str]) -> dict[str, Contingency]:
+    def _open(self, one: Intake, late: Mapping[str, Sequence[Intake]]) -> dict[str, Contingency]:
         """The contingencies of its rung that had not fired when an attempt began, and still could."""
-        gone = {had.name for had in as_of(self.plan, self.fired, one.body.began_at)[1]} | set(late)
+        gone = {had.name for had in as_of(self.plan, self.fired, one.body.began_at)[1]}
+        gone |= {name for name, arms in late.items() if any(_known(one, other) for other in arms)}
         every = (self.plan.contingencies or {}).items()
         return {name: own for name, own in every if one.body.rung in own.then.rungs and name not in gone}
 
@@ -105,7 +107,7 @@ class _Past:
     def _called_for(
         self, name: str, own: Contingency, one: Intake, earlier: Sequence[Intake], unfollowed: Mapping[str, str]
     ) -> Branch:
-        ended = [other for other in earlier if other.body.ended_at <= one.body.began_at]
+        ended = [other for other in earlier if other.body.ended_at <= one.body.began_at and _known(one, other)]
         seen = _looked_at(self.plan, own)
         if seen is not None:
             ended = [other for other in ended if other.body.rung in seen]
@@ -119,6 +121,14 @@ class _Past:
         plan, held = as_of(self.plan, self.fired, one.body.began_at)
         found = weigh(plan, intakes, self.banked, held, unfollowed)
         return progress(Staged(plan, intakes, held, unfollowed), found)
+
+
+def _known(one: Intake, other: Intake) -> bool:
+    """Whether ``other`` was in the record when ``one`` was taken in: what comes in later settles nothing of it.
+
+    Else a run that was kept back would bar one whose result is known by now, or let one in again.
+    """
+    return one.seen is None or other.digest in one.seen
 
 
 def _looked_at(plan: Prereg, own: Contingency) -> frozenset[str] | None:

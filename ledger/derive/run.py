@@ -6,22 +6,20 @@ A run that may not count is still kept whole, with every reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from ledger.course import Fired, before_it, exact_steps
 from ledger.derive.code import wrong_code
 from ledger.metrics import absent_ranks, read_metric
-from ledger.model.base import same_scalar
 from ledger.model.entries import FreezeEntry, Rejection, RunBody
 from ledger.model.envelope import Tool
-from ledger.model.ladder import Rung
 from ledger.model.plan import Prereg
 from ledger.model.run import Run, UnknownFact
 from ledger.model.trace import Note
 from ledger.model.values import ENDED_WORDS, Resource, Sourced
 from ledger.quality import series_notes
 from ledger.seeds import is_derived, rung_seed
+from ledger.settings import expected_settings, wrong_settings
 from ledger.units import number_of
 
 
@@ -74,11 +72,6 @@ def run_body(
 def kept_as(digest: str, size: int) -> Resource:
     """How a run entry names its run file, kept as a blob with that sha256 and ``size`` bytes."""
     return Resource(name=f"blobs/{digest[:2]}/{digest}", digest={"sha256": digest}, size=size)
-
-
-def expected_settings(plan: Prereg, rung: Rung) -> dict[str, Any]:
-    """What a run of ``rung`` must have been given: the workload's settings, then the rung's flags."""
-    return {**(plan.workload.settings if plan.workload else {}), **rung.flags}
 
 
 def lacks(plan: Prereg, run: Run, exactly: int | None = None) -> str | None:
@@ -143,42 +136,11 @@ def _plan_rejections(freeze: FreezeEntry, run: Run) -> Iterator[Rejection]:
         known = ", ".join(rung.id for rung in plan.ladder.rungs)
         yield Rejection(code="unknown_rung", text=f"the plan has no rung {run.rung}; it has {known}")
         return
-    if wrong := _wrong_settings(plan, rung, run):
+    if wrong := [one.text for one in wrong_settings(plan, rung, run)]:
         yield Rejection(code="settings_mismatch", text="; ".join(wrong))
     if is_derived(expected_settings(plan, rung)):
         yield from _wrong_seed(run)
     yield from (Rejection(code="pin_mismatch", text=text) for text in wrong_code(freeze, rung, run))
-
-
-def _wrong_settings(plan: Prereg, rung: Rung, run: Run) -> list[str]:
-    expected = expected_settings(plan, rung)
-    held = dict(plan.scope.held_constant or {}) if plan.scope else {}
-    # A constant that the harness does not report cannot be held against it; one that it reports, as a setting or as
-    # a fact, must agree.
-    reported = {**{key: fact for key, fact in run.facts.items() if not isinstance(fact, UnknownFact)}, **run.settings}
-    wrong = [
-        f"{key}: the plan holds it at {value!r}, the run has {reported[key]!r}"
-        for key, value in held.items()
-        if key in reported and key not in expected and not same_scalar(reported[key], value)
-    ]
-    switched = plan.switches(rung.id)
-    wrong += [
-        f"{key}: the plan has {value!r}, the run {_found(run.settings, key)}"
-        for key, value in expected.items()
-        if key not in switched and (key not in run.settings or not same_scalar(run.settings[key], value))
-    ]
-    # Which of its two values a switch of a bundle must have follows from the oracles, when it is decided.
-    wrong += [
-        f"{key}: bundle item {item.id} has {item.on!r} or {item.off!r}, the run {_found(run.settings, key)}"
-        for key, item in switched.items()
-        if not any(key in run.settings and same_scalar(run.settings[key], one) for one in (item.on, item.off))
-    ]
-    if plan.workload is not None:
-        wrong += [
-            f"{key}: not in the plan, the run has {run.settings[key]!r}"
-            for key in sorted(set(run.settings) - set(expected) - set(held) - set(switched))
-        ]
-    return wrong
 
 
 def _wrong_seed(run: Run) -> Iterator[Rejection]:
@@ -187,10 +149,6 @@ def _wrong_seed(run: Run) -> Iterator[Rejection]:
         told = "no seed" if found is None or isinstance(found, UnknownFact) else f"{found!r}"
         text = f"the freeze gives {run.rung} the seed {expected}; the run states {told}"
         yield Rejection(code="seed_mismatch", text=text)
-
-
-def _found(settings: Mapping[str, Any], key: str) -> str:
-    return f"has {settings[key]!r}" if key in settings else "does not state it"
 
 
 def _notes(run: Run) -> Iterator[Note]:

@@ -16,7 +16,7 @@ from ledger.course.follow_ups import Owed, owed
 from ledger.derive.evidence import Evidence
 from ledger.derive.followed import follow
 from ledger.errors import Problem
-from ledger.lifecycle import RETIRED, Standing, contest, standing_decisions
+from ledger.lifecycle import RETIRED, Standing, contest, seen_by, standing_decisions
 from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunEntry
 from ledger.model.events import EVENT_KINDS, EventEntry
 from ledger.model.plan import Prereg
@@ -121,10 +121,13 @@ class RecordView:
         """What the runs come to as of now, void arms and stages that never opened included; None without a plan."""
         if self.plan is None:
             return None
-        intakes = [
-            Intake(digest, entry.body, self.runs[digest]) for digest, entry in self.run_entries if digest in self.runs
-        ]
         entries = [(one.digest, one.entry) for one in self.entries]
+        seen = seen_by(entries)
+        intakes = [
+            Intake(digest, entry.body, self.runs[digest], seen.get(digest))
+            for digest, entry in self.run_entries
+            if digest in self.runs
+        ]
         pins = next((entry.body.banked or {} for _, entry in entries if isinstance(entry, FreezeEntry)), {})
         banked = {name: Kept(pins[name], run) for name, run in self.banked.items() if name in pins}
         return follow(self.plan, intakes, banked, fired_in(self.plan, entries))[1]

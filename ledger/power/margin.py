@@ -45,20 +45,24 @@ def refuse_interval_of_nothing(question: Question, variation: Variation) -> None
             where="power.noise",
             expected="the steps of a run to resample",
             found="a noise of whole runs",
-            hint="ledger simulate ID --from RUN.json",
+            hint=f"ledger simulate {question.plan.id} --from RUN.json",
         )
 
 
 def _unstated(question: Question, what: str) -> InputError:
+    own = question.plan.id
     return InputError(
         "no_noise",
         f"nothing says how noisy {question.varies} is",
         where="power",
         expected=f"{what} under power:",
         found="none",
-        hint="state it there, or for the table alone: "
-        + ("" if question.paired else "ledger simulate ID --noise PERCENT; ")
-        + "or measure it: ledger simulate ID --from RUN.json",
+        hint="state it there, or give it for the table alone: "
+        + (
+            f"ledger simulate {own} --from RUN.json --from OTHER.json, two runs whose items are paired"
+            if question.paired
+            else f"ledger simulate {own} --noise PERCENT, or as measured, --from RUN.json"
+        ),
     )
 
 

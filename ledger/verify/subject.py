@@ -14,6 +14,7 @@ from ledger.actions.given import RUN_MAX_BYTES, read_run
 from ledger.actions.reading import typed_entries
 from ledger.arms import Kept
 from ledger.errors import EnvironmentFault, LedgerError, Problem
+from ledger.lifecycle import seen_by
 from ledger.model.entries import DecideEntry, Entry, FreezeEntry, RunBody, RunEntry
 from ledger.model.events import AmendEntry, ContingencyEntry
 from ledger.model.values import Resource
@@ -137,10 +138,11 @@ class Subject:
     def intakes(self) -> dict[str, Intake]:
         """Each run entry whose run file can be read, with it."""
         found: dict[str, Intake] = {}
+        seen = seen_by(list(self.typed.items()))
         for key, entry in self.runs.items():
             try:
                 data = self.record.blob(entry.body.run.digest["sha256"], max_bytes=RUN_MAX_BYTES)
-                found[key] = Intake(key, entry.body, read_run(data))
+                found[key] = Intake(key, entry.body, read_run(data), seen.get(key))
             except LedgerError as error:
                 self.intake_problems += error.at(self.where(key)).problems
         return found

@@ -83,6 +83,15 @@ def test_refused(world: World, case: str) -> None:
     assert (found[0], found[1]["error"]) == (code, error)
 
 
+def test_the_hint_names_the_record_and_what_would_do(world: World) -> None:
+    world.write_plan()
+    hint = "state it there, or give it for the table alone: ledger simulate 2026-08-flip "
+    assert world.refused("simulate", RECORD)[2]["hint"] == f"{hint}--noise PERCENT, or as measured, --from RUN.json"
+    (world.record_path() / "prereg.yaml").write_text(screen())
+    paired = f"{hint}--from RUN.json --from OTHER.json, two runs whose items are paired"
+    assert world.refused("simulate", RECORD)[2]["hint"] == paired
+
+
 def test_freeze_keeps_the_table_and_verify_makes_it_again(world: World) -> None:
     freeze = world.freeze(NOISY)
     entry = json.loads(next(world.record_path().glob("entries/*-freeze-*")).read_text())

@@ -11,7 +11,7 @@ from ledger.comparability import differences
 from ledger.derive import decide_body
 from ledger.model.run import Run
 from tests.deciding import FREEZE, TOOL, Bend, freeze_entry, intake, plan, run
-from tests.unit.test_bundles import TWO, arm, bundled, oracle_run
+from tests.unit.test_bundles import TWO, arm, bundle, bundled, item, on_arm, oracle_run
 
 
 def weighed(own: dict[str, Any], *runs: Run, bends: Bend | None = None) -> Any:
@@ -89,3 +89,48 @@ def test_switches_do_not_keep_arms_from_being_compared() -> None:
         "setting use_fuse: r0 has 'none', r2 has False",
         "setting use_pin: r0 has 'none', r2 has True",
     ]
+
+
+def test_a_failure_in_an_attempt_that_does_not_count_helps_neither_side() -> None:
+    """The item that hurts is not dropped by a broken attempt; one that fails where it counts is dropped."""
+    times = {"began_at": "2026-08-11T09:00:00.000000Z", "ended_at": "2026-08-11T09:10:00.000000Z"}
+    broken = oracle_run(pin=0.5, run_id="r1-early", outcome={"kind": "error"}, **times)
+    arms = [arm(True, True, 0, step=3.0), arm(False, True, 1, step=2.0)]
+    assert weighed(TWO, oracle_run(), *arms).disposition == "KEEP"
+    for told in ([oracle_run()], []):
+        body = weighed(TWO, *told, *arms, broken)
+        assert (body.disposition, body.branches[0].verdict) == ("INCONCLUSIVE", "unknown")
+        assert "pin_equal of r1-early is 0.5, at most 1e-06 passes, and that attempt does not" in body.branches[0].why
+    assert weighed(TWO, oracle_run(pin=0.5), *arms, broken).branches[0].taken == "r2 runs without pin"
+
+
+# what the attempt without pin says of fuse, and the words that follow
+OWN: dict[str, tuple[dict[str, Any], str]] = {
+    "fails": ({"fuse_equal": 0.5}, "fuse_equal of r2-1 is 0.5, at most 1e-06 passes"),
+    "invalid": ({"fuse_equal": {"unknown": "invalid"}}, "fuse_equal of r2-1 is unknown"),
+    "lost": ({}, "fuse_equal of r2-1 is unknown (the run file has no check fuse_equal)"),
+}
+
+
+@pytest.mark.parametrize(("checks", "words"), OWN.values(), ids=OWN)
+def test_an_attempt_that_does_not_pass_its_own_check_never_counts(checks: dict[str, Any], words: str) -> None:
+    """Another attempt, excluded for pin, passed fuse: that is no pass of this one, nor does a later one replace it."""
+    own = bundle(on_arm("pin"), on_arm("fuse"))
+    first = arm(True, True, 0, checks={"pin_equal": 0.5, "fuse_equal": 0})
+    again = arm(False, True, 2, checks={"fuse_equal": 0})
+    assert weighed(own, first, again).disposition == "ADOPT"
+    body = weighed(own, first, arm(False, True, 1, checks=checks), again)
+    assert body.disposition == "INCONCLUSIVE"
+    [why] = [one.why for one in body.runs if one.run_id == "r2-1"]
+    assert words in why
+
+
+def test_a_pass_of_the_arm_counts_only_from_an_attempt_that_may_count() -> None:
+    """The first began before the other item's oracle had ended; the second does not report its own check."""
+    times = {"began_at": "2026-08-11T12:30:00.000000Z", "ended_at": "2026-08-11T12:40:00.000000Z"}
+    own, r1 = bundle(item("pin"), on_arm("fuse")), oracle_run(fuse=None, **times)
+    passing = [arm(True, True, nth, checks={"fuse_equal": 0}) for nth in (0, 1)]
+    assert weighed(own, r1, *passing).disposition == "ADOPT"
+    assert weighed(own, r1, passing[0], arm(True, True, 1)).disposition == "INCONCLUSIVE"
+    early = arm(True, True, 0, checks={"fuse_equal": 0.5})
+    assert weighed(own, r1, early, arm(True, False, 1)).branches[0].verdict == "unknown"

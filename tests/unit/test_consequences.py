@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from ledger.accounting import account, sourced
+from ledger.course.flaws import not_shown_to_be_of_the_plan
 from ledger.model.run import Run
 from ledger.model.values import Measured, Unknown
 from ledger.plancheck import check_plan
 from ledger.schedule import Attempted, turns
-from tests.deciding import Bend, decide, freeze_entry, intake, ladder, plan, rung_of_ladder, without
+from tests.deciding import GONE, Bend, decide, freeze_entry, intake, ladder, plan, rung_of_ladder, without
 
 STEPS = ("ranks", 0, "series", "step_ns")
 DIED: Bend = {("outcome",): {"kind": "killed"}}
@@ -84,7 +85,9 @@ def test_each_consequence(case: str) -> None:
 # What an attempt that was killed loses besides; another attempt of its rung is sound.
 REJECTED: dict[str, tuple[Bend, str]] = {
     "its settings": ({("settings",): {}}, "VOID"),
-    "other settings": ({("settings", "lr"): 1}, "VOID"),
+    "one of its settings": ({("settings", "lr"): GONE}, "VOID"),
+    "other settings": ({("settings", "lr"): 1}, "ADOPT"),
+    "one of its settings, and another was other": ({("settings",): {"lr": 1}}, "ADOPT"),
     "of another record": ({("record",): "2026-08-other"}, "ADOPT"),
     "under another freeze": ({("freeze",): "0" * 64}, "ADOPT"),
     "before the freeze": (began("2026-08-01"), "ADOPT"),
@@ -101,6 +104,26 @@ def test_a_flawed_attempt_that_is_rejected_for_what_it_lost_stays_flawed(case: s
     decided = decide(frozen, [*ladder(r2=died), again])
     assert decided.disposition == disposition, decided.why
     assert decide(frozen, [*without(ladder(), "r2"), again]).disposition == "ADOPT"
+
+
+# What an attempt under pinned code and a seed from the freeze states of them; whether it may be this plan's.
+STATED: dict[str, tuple[Bend, list[str], bool]] = {
+    "no code": ({("code", "paths"): {}}, ["pin_mismatch"], True),
+    "other code": ({("code", "paths"): {"bench": {"object": "b" * 40, "dirty": False}}}, ["pin_mismatch"], False),
+    "changed code": ({("code", "paths"): {"bench": {"object": "a" * 40, "dirty": True}}}, ["pin_mismatch"], False),
+    "no code, and other settings": (
+        {("code", "paths"): {}, ("settings", "lr"): 1}, ["settings_mismatch", "pin_mismatch"], False,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", STATED)
+def test_what_is_stated_otherwise_is_another_run(case: str) -> None:
+    bends, codes, may_be = STATED[case]
+    pinned = plan({("code",): {"paths": ["bench"]}})
+    one = intake(freeze_entry(pinned, {"bench": "a" * 40}), rung_of_ladder("r2", bends))
+    assert [rejection.code for rejection in one.body.rejections] == codes
+    assert not_shown_to_be_of_the_plan(pinned, one) == may_be
 
 
 def test_every_flaw_is_told_whatever_follows() -> None:

@@ -13,6 +13,7 @@ import pytest
 from ledger.store import Record
 from tests.flow.later import amend, amending, check, codes
 from tests.flow.richer.screened import HARNESSED, PLAN, asked, attempt, harness, page, shown
+from tests.flow.test_undone import left
 from tests.worlds import RECORD, World, copy_of
 
 BY_COST = """\
@@ -95,6 +96,16 @@ def test_it_fires_on_the_projected_cost_and_the_result_is_labelled(world: World)
     assert "labelled 3-step-screen" in world.ok("gate", RECORD, "--require", "ADOPT").stdout
     world.ok("archive", RECORD)
     world.ok("verify", f"{RECORD}.tar")
+
+
+def test_it_does_not_fire_while_run_files_wait(world: World) -> None:
+    freeze = world.freeze(PLAN + BY_COST)
+    at(world, "19:00")
+    take_in(world, attempt(freeze, "r0", "10:00"))
+    left(world, attempt(freeze, "r1", "10:20"))
+    code, error, problem = world.refused(*FIRE)
+    assert (code, error) == (4, "runs_wait")
+    assert problem["hint"] == f"ledger ingest .ledger/runs/{RECORD}/*/run.json"
 
 
 def test_it_does_not_fire_on_what_does_not_call_for_it(world: World) -> None:

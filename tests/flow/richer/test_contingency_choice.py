@@ -76,6 +76,30 @@ def test_one_that_began_before_anything_called_for_it_counts_and_then_it_is_too_
     assert "it came too late: r2 had run as planned" in contingency(found)["taken"]
 
 
+def test_a_run_that_was_kept_back_bars_no_arm_whose_result_is_known(world: World) -> None:
+    """r2 has lost. A first control of 3.5 s, which would have called for the change, is taken in after that."""
+    freeze = world.freeze(COARSE)
+    at(world, "11:30")
+    take_in(world, attempt(freeze, "r0", "10:30", 2.4), attempt(freeze, "r2", "11:00", 2.9))
+    at(world, "12:00")
+    take_in(world, attempt(freeze, "r0", "10:00", 3.5))
+    code, error, _ = world.refused(*FIRE)
+    assert (code, error) == (4, "too_late")
+    assert whys(world.decide())["r2-1100"] == "first complete attempt"
+
+
+def test_a_run_that_was_kept_back_lets_no_barred_arm_in_again(world: World) -> None:
+    """r2 won as planned although the change was called for. r1 had begun before that, and comes in after it."""
+    freeze = world.freeze(COARSE)
+    at(world, "11:30")
+    take_in(world, attempt(freeze, "r0", "10:00", 3.5), attempt(freeze, "r2", "11:00", 3.4))
+    at(world, "12:00")
+    take_in(world, attempt(freeze, "r1", "10:05", 3.5))
+    found = world.decide()
+    assert whys(found)["r2-1100"].startswith(CALLED)
+    assert found["disposition"] == "INCONCLUSIVE"
+
+
 def test_the_control_alone_may_be_run_again(world: World) -> None:
     freeze = world.freeze(ONE_STAGE + BY_RULE.replace("[r1, r2]", "[r0, r1, r2]"))
     at(world, "10:15")

@@ -116,6 +116,18 @@ def test_trying_again_does_not_help(world: World) -> None:
     assert world.decide()["disposition"] == "RECORD-ONLY"
 
 
+# what the attempt that the curve stopped states of its settings; what a sound attempt after it is decided as
+@pytest.mark.parametrize(("settings", "disposition"), [({}, "RECORD-ONLY"), ({"checkpointing": "none"}, "ADOPT")])
+def test_a_stopped_run_with_other_settings_is_another_run(
+    world: World, settings: dict[str, Any], disposition: str
+) -> None:
+    freeze = world.freeze(CLOSING)
+    times = {"began_at": "2026-08-11T12:00:00.000000Z", "ended_at": "2026-08-11T12:10:00.000000Z"}
+    other = {**stopped(freeze), "settings": settings}
+    world.ingest(run_file(freeze, "r0"), other, run_file(freeze, "r2", run_id="r2-b", **times))
+    assert world.decide()["disposition"] == disposition
+
+
 def test_the_harness_is_told_what_to_hold_the_rung_against(world: World) -> None:
     world.freeze(HELD)
     [entry] = (world.record_path() / "entries").glob("*-freeze-*.json")

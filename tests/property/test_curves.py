@@ -169,7 +169,6 @@ LEFT_OF_A_KILL: dict[str, Bend] = {
     "no definition": {("definitions", "loss_hex", "unit"): "s"},
     "another machine": {("facts", "torch"): {"unknown": "unreadable"}},
     "no settings": {("settings",): {}},
-    "other settings": {("settings", "lr"): 1},
 }
 
 
